@@ -1,0 +1,61 @@
+"""The one family of errors: what was wrong, where (a caret), and what would be right."""
+
+from __future__ import annotations
+
+
+class SymscaleError(ValueError):
+    """An input that cannot be answered.
+
+    `text` and `position` place a caret under the offending character; `hint` says what would be right.
+    """
+
+    def __init__(self, message: str, *, text: str = "", position: int | None = None, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.text = text
+        self.position = position
+        self.hint = hint
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.text and self.position is not None:
+            parts.append(caret(self.text, self.position))
+        if self.hint:
+            parts.append(self.hint)
+        return "\n".join(parts)
+
+
+class NotationError(SymscaleError):
+    """Text that the grammar does not read."""
+
+
+class LayoutError(SymscaleError):
+    """A program whose shapes or shardings do not fit together."""
+
+
+class UnitError(SymscaleError):
+    """Two sides, or two addends, of different dimension."""
+
+
+class MachineError(SymscaleError):
+    """An unknown chip, network or dtype, or a machine file that does not validate."""
+
+
+class UndecidedError(SymscaleError):
+    """A question whose answer depends on a sign that the assumptions do not settle."""
+
+
+class StepError(SymscaleError):
+    """A derivation step whose check failed, or that has no check."""
+
+
+def caret(text: str, position: int, width: int = 76) -> str:
+    """Return the line of `text` around `position` with a caret below it, cut to `width` characters."""
+    position = max(0, min(position, len(text)))
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    line, column = text[start : len(text) if end < 0 else end], position - start
+    left = max(0, min(column - width // 2, len(line) - width))
+    shown = line[left : left + width]
+    lead, tail = "…" if left else "", "…" if left + width < len(line) else ""
+    return f"    {lead}{shown}{tail}\n    {' ' * (len(lead) + column - left)}^"
