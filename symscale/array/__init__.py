@@ -1,0 +1,24 @@
+"""Arrays, meshes and programs as frozen values."""
+
+from symscale.array.dtypes import ELEMENT_BYTES, canonical_dtype, dtype, wider
+from symscale.array.layout import Axes, Layout, subscript, validate
+from symscale.array.program import Add, Einsum, Map, Move, Operation, Program, Reduce, Value
+
+__all__ = [
+    "ELEMENT_BYTES",
+    "Add",
+    "Axes",
+    "Einsum",
+    "Layout",
+    "Map",
+    "Move",
+    "Operation",
+    "Program",
+    "Reduce",
+    "Value",
+    "canonical_dtype",
+    "dtype",
+    "subscript",
+    "validate",
+    "wider",
+]

@@ -1,0 +1,300 @@
+"""The grammar of programs: one line of sharded notation to a syntax tree.
+
+    In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]
+    H[B_X, F_Y] = silu(x[B_X, D] * W_g[D, F_Y]) .* (x * W_u[D, F_Y]); grad W_g[D_X, F_Y]
+
+LaTeX spellings of the same forms (`\\text{In}[B_X, D] \\cdot_D W_\\text{in}[D_X, F]`) are tokens of the grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from symscale.array import Axes
+from symscale.errors import NotationError
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+MAX_LENGTH = 500_000
+MAX_DEPTH = 60
+
+_GRAMMAR = r"""
+start: _SEP? statement (_SEP statement)* _SEP?
+statement: sum                 -> bare
+         | sum ARROW array     -> arrow
+         | array EQUALS sum    -> define
+?sum: product (PLUS product)*
+?product: atom (MUL atom)*
+?atom: array
+     | NAME "(" sum ")"        -> call
+     | "(" sum ")"             -> group
+array: NAME+ ("[" dims "]")? FLAG*
+dims: (NAME ("," NAME)*)?
+ARROW: "->" | "→" | "⟶" | /\\(to|rightarrow|longrightarrow)(?![A-Za-z])/
+EQUALS: "=" | ":="
+PLUS: "+"
+MUL: /(\.\*|⊙|\\odot(?![A-Za-z])|\*|·|⋅|×|\\cdot(?![A-Za-z])|\\times(?![A-Za-z]))(_(\\(text|mathrm)\{[^{}\n]*\}|\{[^{}\n]*\}|[A-Za-z0-9]+))?/
+NAME: /(\\(text|mathrm|mathbf|mathit|textbf|textrm)\{[A-Za-z][^{}\n]*\}|[A-Za-z][A-Za-z0-9]*)(_(\\(text|mathrm)\{[^{}\n]*\}|\{(?:[^{}\n]|\\text\{[^{}\n]*\})*\}|[A-Za-z0-9]+))*/
+FLAG: /\\?\{\s*[A-Za-z][^{}\n]*(\{[^{}\n]*\})?\s*\\?\}/
+_SEP: /(;|\n|\r|\\\\)(\s|;|\\\\)*/
+%ignore /[ \t\f]+|\\[,;:! ]|\$|~|&/
+"""
+
+
+@dataclass(frozen=True)
+class ArrayNode:
+    """An array as written: the words before the bracket, its dimensions (None: no bracket), its flags."""
+
+    words: tuple[str, ...]
+    dims: tuple[tuple[str, Axes], ...] | None
+    owes: Axes
+    flags: frozenset[str]
+    position: int
+
+    @property
+    def name(self) -> str:
+        """The last word."""
+        return self.words[-1]
+
+
+@dataclass(frozen=True)
+class CallNode:
+    """`f(x)` or `sum_D(x)`: the function, the dimensions in its subscript, the argument."""
+
+    function: str
+    dims: tuple[str, ...]
+    argument: Node
+    position: int
+
+
+@dataclass(frozen=True)
+class ProductNode:
+    """`lhs * rhs`; `mark` lists the contracted dimensions of `*_D`, None where unmarked."""
+
+    lhs: Node
+    rhs: Node
+    elementwise: bool
+    mark: tuple[str, ...] | None
+    position: int
+
+
+@dataclass(frozen=True)
+class SumNode:
+    """`lhs + rhs`."""
+
+    lhs: Node
+    rhs: Node
+    position: int
+
+
+Node = ArrayNode | CallNode | ProductNode | SumNode
+
+
+@dataclass(frozen=True)
+class Statement:
+    """`target = value`; without a target a declaration of the array `value`."""
+
+    value: Node
+    target: ArrayNode | None
+
+
+def parse_program(text: str, axes: Collection[str] = ()) -> tuple[Statement, ...]:
+    """Return the statements of a program.
+
+    `axes` names mesh axes of more than one letter, so that `tokens_{DP}` is one axis and not D and P.
+    Raises NotationError with a caret.
+    """
+    _guard(text)
+    from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedEOF as error:
+        raise NotationError("The program ends too early.", text=text, position=len(text)) from error
+    except UnexpectedToken as error:
+        raise _unexpected(text, error) from None
+    except UnexpectedCharacters as error:
+        at = error.pos_in_stream
+        raise NotationError(
+            f"The character {text[at]!r} has no meaning here.",
+            text=text,
+            position=at,
+            hint="Write arrays as name[dim, dim_AXES], products with *, and the result as -> Out[...].",
+        ) from None
+    except UnexpectedInput as error:
+        raise NotationError("The program could not be read.", text=text, position=error.pos_in_stream) from None
+    return _Reader(text, frozenset(axes)).statements(tree)
+
+
+def _guard(text: str) -> None:
+    if not text.strip():
+        raise NotationError(
+            "The program is empty.", hint='Write one, such as "In[B_X, D] * W[D, F] -> Out[B_X, F]".'
+        )
+    if len(text) > MAX_LENGTH:
+        raise NotationError(
+            f"The program has {len(text):,} characters; at most {MAX_LENGTH:,} are read.",
+            hint="Split it into several programs.",
+        )
+    depth = 0
+    pairs = {")": "(", "]": "["}
+    opened: list[tuple[str, int]] = []
+    for match in re.finditer(r"[()\[\]]", text):
+        mark, at = match.group(), match.start()
+        if mark in pairs:
+            if not opened or opened[-1][0] != pairs[mark]:
+                raise NotationError(f"This {mark!r} closes nothing.", text=text, position=at, hint="Remove it, or open it.")
+            opened.pop()
+            continue
+        opened.append((mark, at))
+        depth = max(depth, len(opened))
+        if depth > MAX_DEPTH:
+            raise NotationError(f"More than {MAX_DEPTH} nested brackets.", text=text, position=at, hint="Name a part of it.")
+    if opened:
+        mark, at = opened[-1]
+        raise NotationError(f"This {mark!r} is never closed.", text=text, position=at, hint="Close it.")
+
+
+_EXPECTED = {
+    "NAME": "a name",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "MUL": "'*'",
+    "PLUS": "'+'",
+    "ARROW": "'->'",
+    "EQUALS": "'='",
+    "COMMA": "','",
+    "FLAG": "'{U_X}'",
+    "_SEP": "';'",
+    "$END": "the end",
+}
+
+
+def _unexpected(text: str, error: Any) -> NotationError:
+    at = error.pos_in_stream
+    ended = error.token.type == "$END"
+    wanted = sorted(_EXPECTED[name] for name in error.expected if name in _EXPECTED)
+    found = "The program ends" if ended else f"Found {str(error.token).strip() or 'a new line'!r}"
+    return NotationError(
+        f"{found} where {' or '.join(wanted) if wanted else 'something else'} is needed.",
+        text=text,
+        position=len(text) if ended or at is None else at,
+        hint="A statement reads: In[B_X, D] * W[D, F] -> Out[B_X, F].",
+    )
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Lark:
+    from lark import Lark
+
+    return Lark(_GRAMMAR, parser="lalr", lexer="contextual", propagate_positions=False, maybe_placeholders=False)
+
+
+_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|mathit|textbf|textrm)\{([^{}]*)\}")
+_SUBSCRIPT = re.compile(r"_(?:\{((?:[^{}])*)\}|([A-Za-z0-9]+))")
+
+
+@dataclass(frozen=True)
+class _Reader:
+    text: str
+    known: frozenset[str]
+
+    def statements(self, tree: Any) -> tuple[Statement, ...]:
+        return tuple(self.statement(child) for child in tree.children)
+
+    def statement(self, tree: Any) -> Statement:
+        parts = [child for child in tree.children if hasattr(child, "data")]
+        if tree.data == "bare":
+            return Statement(self.node(parts[0]), None)
+        value, target = parts if tree.data == "arrow" else reversed(parts)
+        return Statement(self.node(value), self.array(target))
+
+    def node(self, tree: Any) -> Node:
+        if tree.data == "array":
+            return self.array(tree)
+        if tree.data == "group":
+            return self.node(tree.children[0])
+        if tree.data == "call":
+            name, argument = tree.children
+            function, _, dims = _plain(str(name)).partition("_")
+            return CallNode(function, self.marks(dims), self.node(argument), name.start_pos)
+        left = self.node(tree.children[0])
+        for sign, right in zip(tree.children[1::2], tree.children[2::2], strict=True):
+            left = self.binary(left, sign, self.node(right))
+        return left
+
+    def binary(self, left: Node, sign: Any, right: Node) -> Node:
+        if sign.type == "PLUS":
+            return SumNode(left, right, sign.start_pos)
+        head, _, mark = _plain(str(sign)).partition("_")
+        elementwise = head in (".*", "⊙", r"\odot")
+        return ProductNode(left, right, elementwise, self.marks(mark) or None, sign.start_pos)
+
+    def marks(self, text: str) -> tuple[str, ...]:
+        text = text.strip("{}")
+        if "," in text:
+            return tuple(part.strip() for part in text.split(",") if part.strip())
+        return tuple(text) if text.isalpha() and text.isupper() else ((text,) if text else ())
+
+    def array(self, tree: Any) -> ArrayNode:
+        words = [child for child in tree.children if getattr(child, "type", "") == "NAME"]
+        dims = next((child for child in tree.children if hasattr(child, "data")), None)
+        owes: Axes = ()
+        flags = set()
+        for flag in (child for child in tree.children if getattr(child, "type", "") == "FLAG"):
+            inside = _plain(str(flag)).strip("\\{} ").strip()
+            if inside.startswith("U_") or inside == "U":
+                owes += tuple(axis for part in inside.split(",U_") for axis in self.axes(part.replace(" ", "").removeprefix("U_")))
+            elif inside in ("freed", "saved"):
+                flags.add(inside)
+            else:
+                raise NotationError(
+                    f"The mark {{{inside}}} is not known.",
+                    text=self.text,
+                    position=flag.start_pos,
+                    hint="Use {U_X} (owes a sum over X), {saved} or {freed}.",
+                )
+        if len(words) > 2:
+            raise NotationError(
+                f"{len(words)} words stand before one array.",
+                text=self.text,
+                position=words[2].start_pos,
+                hint="Products need a * between the arrays.",
+            )
+        return ArrayNode(
+            tuple(_plain(str(word)).replace("{", "").replace("}", "") for word in words),
+            None if dims is None else tuple(self.dim(child) for child in dims.children),
+            owes,
+            frozenset(flags),
+            words[0].start_pos,
+        )
+
+    def dim(self, token: Any) -> tuple[str, Axes]:
+        name = _plain(str(token))
+        head, underscore, last = name.rpartition("_")
+        if not underscore:
+            return name, ()
+        if last.startswith("{") or (last.isalpha() and last.isupper()):
+            return head.replace("{", "").replace("}", ""), self.axes(last)
+        return name, ()
+
+    def axes(self, text: str) -> Axes:
+        braced = text.startswith("{")
+        text = text.strip("{}")
+        if "," in text:
+            return tuple(part.strip() for part in text.split(",") if part.strip())
+        if text in self.known or (braced and not (text.isalpha() and text.isupper())):
+            return (text,) if text else ()
+        return tuple(text)
+
+
+def _plain(text: str) -> str:
+    """Return a name with LaTeX commands removed: `W_\\text{in}` is `W_in`, `I_{\\text{data}}` is `I_{data}`."""
+    return _TEXT.sub(r"\1", text).replace("\\", "").replace(" ", "") if "\\" in text and "odot" not in text else text.replace(" ", "")
