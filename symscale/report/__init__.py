@@ -1,0 +1,34 @@
+"""Reports: derivations as text, Markdown, LaTeX and JSON."""
+
+from __future__ import annotations
+
+from symscale.derivation.question import Answered
+from symscale.derivation.step import Derivation
+
+
+def text(derivation: Derivation) -> str:
+    """Return a derivation as plain text."""
+    from symscale.report.plain import text as plain
+
+    return plain(derivation)
+
+
+def markdown(derivation: Derivation) -> str:
+    """Return a derivation as Markdown with $…$ formulas."""
+    from symscale.report.document import markdown as render
+
+    return render(derivation)
+
+
+def latex(derivation: Derivation, *, document: bool = False) -> str:
+    """Return a derivation as LaTeX: a fragment to paste, or a complete document."""
+    from symscale.report.document import latex as render
+
+    return render(derivation, document=document)
+
+
+def json(answered: Answered) -> str:
+    """Return an answer as JSON (schema: docs/json.md)."""
+    from symscale.report.schema import json as render
+
+    return render(answered)

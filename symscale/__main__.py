@@ -1,0 +1,5 @@
+"""`python -m symscale` is `symscale`."""
+
+from symscale.cli import main
+
+main()

@@ -1,0 +1,81 @@
+"""Times: a pass on a machine, per resource, and how the resources overlap."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from symscale.collectives import AxisOn, total_time
+from symscale.cost.tally import PassCost, Transfer
+from symscale.quantity import maximum
+from symscale.vocabulary import symbol
+
+OVERLAPS = ("max", "axes-serial", "sum")
+
+
+@dataclass(frozen=True)
+class Times:
+    """The times of a pass [s].
+
+    `math` is FLOPs over the peak, `hbm` bytes over HBM bandwidth, `comms` the network as the overlap model has it,
+    `axes` the time of each network resource, `total` the pass.
+    """
+
+    math: sp.Expr
+    hbm: sp.Expr
+    comms: sp.Expr
+    axes: Mapping[str, sp.Expr]
+    total: sp.Expr
+
+
+def peak_symbol(kind: str, kinds: Sequence[str]) -> sp.Symbol:
+    """Return the symbol of a dtype's peak: C where one dtype computes, C_int8 and so on where several do."""
+    return symbol("C") if len(kinds) <= 1 else symbol(f"C_{kind}")
+
+
+def times(
+    passes: Sequence[PassCost],
+    kinds: Sequence[str],
+    axes: Mapping[str, AxisOn],
+    *,
+    overlap: str = "max",
+    latency: bool = False,
+) -> Times:
+    """Return the times of the passes together, exact.
+
+    `kinds` are the dtypes that compute anywhere. Overlap "max": mesh axes run at the same time and hide behind
+    the arithmetic; "axes-serial": they take turns, still behind the arithmetic; "sum": nothing overlaps.
+    """
+    math = sp.Add(
+        *(work / peak_symbol(kind, kinds) for each in passes for kind, work in each.flops.items())
+    )
+    hbm = sp.Add(*(each.hbm_bytes for each in passes)) / symbol("W_hbm")
+    transfers = [transfer for each in passes for transfer in each.transfers]
+    busy = busy_times(transfers, axes, latency)
+    if overlap == "max":
+        comms = maximum(*busy.values()) if busy else sp.S.Zero
+    else:
+        comms = sp.Add(*(total_time(transfer.cost, latency=latency) for transfer in transfers))
+    parts = [part for part in (math, comms) if part != 0]
+    total = sp.Add(*parts) if overlap == "sum" else maximum(*parts) if parts else sp.S.Zero
+    return Times(math, hbm, comms, busy, total)
+
+
+def busy_times(
+    transfers: Sequence[Transfer], axes: Mapping[str, AxisOn], latency: bool = False
+) -> dict[str, sp.Expr]:
+    """Return how long each network resource is busy: every mesh axis of a torus, every switch as a whole."""
+    found: dict[str, list[sp.Expr]] = defaultdict(list)
+    for transfer in transfers:
+        spent = total_time(transfer.cost, latency=latency)
+        for resource in dict.fromkeys(resource_of(axes[axis]) for axis in transfer.collective.axes):
+            found[resource].append(spent)
+    return {resource: sp.Add(*parts) for resource, parts in found.items()}
+
+
+def resource_of(axis: AxisOn) -> str:
+    """Return what a mesh axis keeps busy: itself on a torus, the network where a switch is shared."""
+    return axis.name if axis.kind == "torus" else axis.network

@@ -1,0 +1,311 @@
+"""The blackboard: every verb adds the steps it takes and returns what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from symscale.array import subscript
+from symscale.cost import Times, times
+from symscale.derivation.crossover import Crossover, cross
+from symscale.derivation.layer import Layer, Recount, lay
+from symscale.derivation.proof import Equal
+from symscale.derivation.step import Derivation, Relation, Step
+from symscale.errors import StepError, SymscaleError
+from symscale.machine import Machine, machine
+from symscale.notation.elaborate import elaborate
+from symscale.notation.formula import parse_formula, parse_limits
+from symscale.notation.order import Order, merge
+from symscale.partition import Collective
+from symscale.solve.relation import Limit, exact_sign
+from symscale.vocabulary import symbol
+
+PASSES = {
+    "forward": ("forward",),
+    "backward": ("backward",),
+    "update": ("update",),
+    "both": ("forward", "backward", "update"),
+}
+
+
+@dataclass(frozen=True)
+class Legal:
+    """A program: every array has one state per mesh axis, and every result the dimensions it should have."""
+
+    layer: Layer
+    name: str = "layouts are legal and shapes agree"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where a planned operation has disagreeing layouts."""
+        for planned in (each for name in self.layer.plan.passes.values() for each in name):
+            if isinstance(planned, Collective):
+                continue
+            layouts = [buffer.layout for buffer in planned.operands]
+            for dim in {dim for layout in layouts for dim in layout.dims}:
+                if len({layout.of(dim) for layout in layouts if dim in layout.dims}) > 1:
+                    raise StepError(f"Operands of {planned.result} split {dim} differently.")
+
+
+class Builder:
+    """A derivation being written: `d` in a derivation file."""
+
+    def __init__(self, title: str, source: str = "") -> None:
+        self.title = title
+        self.source = source
+        self.steps: list[Step] = []
+        self.crossovers: list[Crossover] = []
+        self.order = Order()
+        self.layer: Layer | None = None
+
+    @property
+    def derivation(self) -> Derivation:
+        """What has been written so far."""
+        return Derivation(self.title, tuple(self.steps), self.order, self.source)
+
+    def add(self, step: Step) -> None:
+        """Append a step."""
+        self.steps.append(step)
+
+    def program(
+        self,
+        text: str,
+        *,
+        dtype: str = "bf16",
+        on: str | Machine | None = None,
+        mesh: Mapping[str, int | sp.Expr] | None = None,
+        axes: Mapping[str, int | str | sp.Expr] | None = None,
+        sizes: Mapping[str, sp.Expr] | None = None,
+        values: Mapping[sp.Symbol, sp.Expr] | None = None,
+        passes: Sequence[str] = ("forward", "backward", "update"),
+        latency: bool = False,
+        regather: bool = False,
+    ) -> Layer:
+        """Read, plan and price a program, and write it down as given.
+
+        `axes` gives for a mesh axis the number of physical axes it spans or the name of its network.
+        Raises NotationError, LayoutError, MachineError.
+        """
+        laid = {name: sp.sympify(size) if isinstance(size, int) else size for name, size in (mesh or {}).items()}
+        program = elaborate(text, mesh=laid, sizes=sizes or {})
+        placement = {
+            name: where if isinstance(where, str) else sp.Integer(where) if isinstance(where, int) else where
+            for name, where in (axes or {}).items()
+        }
+        chip = machine(on) if isinstance(on, str) else on
+        layer = lay(
+            program,
+            dtype=dtype,
+            machine=chip,
+            placement=placement,
+            values=values,
+            passes=passes,
+            latency=latency,
+            regather=regather,
+        )
+        self.layer = layer
+        self.order = merge(self.order, layer.order)
+        self.add(Step("given", "The program", _setting(layer), (), (Legal(layer),), lines=(text.strip(),)))
+        return layer
+
+    def counts(self, layer: Layer, which: str) -> None:
+        """Write down what a pass sends, computes and touches, per chip."""
+        cost = layer.costs[which]
+        _collectives(self, layer, which)
+        equations = [Relation(symbol("FLOPs"), "==", cost.total_flops), Relation(symbol("bytes_hbm"), "==", cost.hbm_bytes)]
+        what = [(which, "flops"), (which, "hbm")]
+        if cost.vector_flops != 0:
+            equations.append(Relation(symbol("FLOPs_vector"), "==", cost.vector_flops))
+            what.append((which, "vector"))
+        for axis, received in cost.comm_bytes().items():
+            equations.append(Relation(symbol(f"bytes_{axis}"), "==", received))
+            what.append((which, f"axis:{axis}"))
+        self.add(
+            Step(
+                "count",
+                f"{which.capitalize()} pass: work and traffic of one chip",
+                "A contraction takes 2 × the product of its local dimensions; a local operation reads its "
+                "operands and writes its result once; over each mesh axis a chip receives what it lacks.",
+                tuple(equations),
+                (Recount(layer, tuple(what)),),
+            )
+        )
+
+    def times(
+        self, layer: Layer, passes: str = "forward", *, overlap: str = "max", latency: bool = False
+    ) -> Times:
+        """Turn the counts of a pass (or of `both`) into times, and write them down."""
+        names = [name for name in PASSES[passes] if name in layer.costs]
+        costs = [layer.costs[name] for name in names]
+        found = times(costs, layer.kinds, layer.axes, overlap=overlap, latency=latency)
+        equations, proofs = [], []
+        if found.math != 0:
+            equations.append(Relation(symbol("T_math"), "==", found.math))
+            proofs.append(_math_again(layer, names))
+        if found.hbm != 0:
+            equations.append(Relation(symbol("T_hbm"), "==", found.hbm))
+            proofs.append(sp.Add(*(each.hbm_bytes for each in costs)) / symbol("W_hbm"))
+        several = len(found.axes) > 1
+        for axis, spent in found.axes.items() if several else ():
+            equations.append(Relation(symbol(f"T_{axis}"), "==", spent))
+            proofs.append(_axis_again(layer, names, axis, latency))
+        if found.comms != 0:
+            equations.append(Relation(symbol("T_comms"), "==", found.comms))
+            proofs.append(_comms_again(layer, names, overlap, latency))
+        title = "Both passes together: times" if passes == "both" else f"{passes.capitalize()} pass: times"
+        self.add(Step("substitute", title, _overlap(overlap, several), tuple(equations), (Equal(tuple(proofs)),)))
+        return found
+
+    def crossover(
+        self,
+        lhs: sp.Expr,
+        op: str,
+        rhs: sp.Expr,
+        solve_for: str | sp.Expr,
+        *,
+        limits: str | Sequence[Limit] | None = None,
+        exact: bool = False,
+        passes: str = "",
+        resource: str = "network",
+    ) -> Crossover:
+        """Solve `lhs op rhs`, exactly and in the named limits, and in the dtype form.
+
+        `limits` such as "B << D, F; X >> 1"; without them every mesh axis that stays a symbol is taken as long,
+        and against HBM the unknown as small beside the other dimensions. Raises UndecidedError.
+        """
+        unknown = parse_formula(solve_for).expr if isinstance(solve_for, str) else solve_for
+        if isinstance(limits, str):
+            limits = [Limit(each.small, tuple(each.large)) for each in parse_limits(limits)]
+        found, steps = cross(
+            Relation(lhs, op, rhs), unknown, self.layer, limits=limits, exact=exact, passes=passes, resource=resource
+        )
+        self.steps += steps
+        self.crossovers.append(found)
+        return found
+
+    def evaluate(
+        self,
+        crossover: Crossover | None = None,
+        *,
+        on: str | Machine | None = None,
+        values: Mapping[str, sp.Expr | int] | None = None,
+        expect: str | int | None = None,
+    ) -> Crossover:
+        """Put numbers into a crossover (the last one) and compare with what the author expects, if anything.
+
+        Raises StepError if the expectation, read as a number to the digits given, is not met.
+        """
+        from symscale.derivation.evaluate import evaluate
+
+        if not self.crossovers:
+            raise SymscaleError("There is nothing to evaluate yet.", hint="Solve a crossover first.")
+        crossover = crossover or self.crossovers[-1]
+        chip = machine(on) if isinstance(on, str) else on
+        given = {symbol(name): sp.sympify(value) if isinstance(value, int) else value for name, value in (values or {}).items()}
+        found, step = evaluate(crossover, self.layer, chip, given)
+        self.steps.append(step)
+        self.crossovers[self.crossovers.index(crossover)] = found
+        if expect is not None:
+            _expected(found, str(expect))
+        return found
+
+    def remark(self, text: str, *equations: Relation, equal: Sequence[sp.Expr] = ()) -> None:
+        """Note something that an equation shows; `equal` are the right sides, found another way."""
+        self.add(Step("remark", "Remark", text, tuple(equations), (Equal(tuple(equal)),)))
+
+    def expect(self, found: sp.Expr, text: str) -> None:
+        """Compare a formula the author states with the derived one. Raises StepError if they differ."""
+        stated = parse_formula(text).expr
+        step = Step("remark", "Expected", text, (Relation(symbol("expected"), "==", stated),), (Equal((found,)),))
+        from symscale.derivation.step import verify
+
+        verify(step)
+
+
+def _expected(found: Crossover, text: str) -> None:
+    stated = parse_formula(text).expr
+    digits = max(2, len(text.replace(",", "").replace(".", "").strip("0")))
+    value = found.value
+    if value is None or exact_sign(abs(value / stated - 1) - sp.Rational(6, 10**digits)) > 0:
+        shown = "no number" if value is None else str(value.evalf(6))
+        raise StepError(f"The derivation gives {shown}, where {text} is expected.")
+
+
+def _setting(layer: Layer) -> str:
+    parts = []
+    for axis, on in layer.axes.items():
+        size = layer.program.mesh[axis]
+        links = f" spanning {on.links} physical axes" if on.links != 1 else ""
+        ring = ("ring" if on.closed else "line") if on.kind == "torus" else "switch"
+        assumed = " (wraparound assumed)" if size.is_Symbol and on.kind == "torus" else ""
+        parts.append(f"{axis}: {'' if size.is_Symbol else f'{size} chips on '}a {ring} of {on.network}{links}{assumed}")
+    return "Mesh axes: " + "; ".join(parts) + "." if parts else "One chip, nothing is sharded."
+
+
+def _collectives(d: Builder, layer: Layer, which: str) -> None:
+    transfers = layer.costs[which].transfers
+    equations = tuple(Relation(symbol(f"V_{n}"), "==", each.volume) for n, each in enumerate(transfers, 1))
+    lines = tuple(_described(each.collective) for each in transfers)
+    free = [_described(each) for each in layer.plan.passes[which] if isinstance(each, Collective) and each.kind in ("Slice", "Mask")]
+    reason = (
+        "Each change of layout is one collective; V is the whole array over its axes, per chip."
+        if transfers
+        else "Every operation finds its operands where it needs them: nothing is sent."
+    )
+    if free:
+        reason += " Free: " + "; ".join(free) + "."
+    proof = Recount(layer, tuple((which, f"volume:{n}") for n in range(len(transfers))))
+    d.add(Step("count", f"{which.capitalize()} pass: collectives", reason, equations, (proof,), lines=lines))
+
+
+def _described(each: Collective) -> str:
+    return f"{each.kind}{subscript(each.axes)}: {each.value}{each.before} -> {each.value}{each.after}"
+
+
+def _overlap(overlap: str, several: bool) -> str:
+    reason = "FLOPs over the peak, bytes over the bandwidth, per chip."
+    if overlap == "sum":
+        return reason + " Nothing overlaps (upper bound)."
+    if several and overlap == "axes-serial":
+        return reason + " The mesh axes communicate one after the other, behind the arithmetic."
+    if several:
+        return reason + " The mesh axes communicate at the same time, behind the arithmetic."
+    return reason + " Communication overlaps with the arithmetic (lower bound)."
+
+
+def _math_again(layer: Layer, names: Sequence[str]) -> sp.Expr:
+    if len(layer.kinds) == 1:
+        return sp.Add(*(layer.costs[name].total_flops for name in names)) / symbol("C")
+    parts = [(kind, work) for name in names for kind, work in layer.costs[name].flops.items()]
+    return sp.Add(*(work / symbol(f"C_{kind}") for kind, work in parts))
+
+
+def _axis_again(layer: Layer, names: Sequence[str], axis: str, latency: bool) -> sp.Expr:
+    from symscale.collectives import total_time
+    from symscale.cost import resource_of
+
+    return sp.Add(
+        *(
+            total_time(each.cost, latency=latency)
+            for name in names
+            for each in layer.costs[name].transfers
+            if any(resource_of(layer.axes[a]) == axis for a in each.collective.axes)
+        )
+    )
+
+
+def _comms_again(layer: Layer, names: Sequence[str], overlap: str, latency: bool) -> sp.Expr:
+    from symscale.collectives import total_time
+    from symscale.cost import resource_of
+
+    transfers = [each for name in names for each in layer.costs[name].transfers]
+    if overlap != "max":
+        return sp.Add(*(total_time(each.cost, latency=latency) for each in transfers))
+    resources = dict.fromkeys(resource_of(layer.axes[a]) for each in transfers for a in each.collective.axes)
+    return sp.Max(*(_axis_again(layer, names, each, latency) for each in resources), evaluate=False)
+
+
+def with_order(derivation: Derivation, order: Order) -> Derivation:
+    """Return the derivation printed in another order."""
+    return replace(derivation, order=order)

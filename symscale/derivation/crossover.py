@@ -1,0 +1,302 @@
+"""Crossovers: from `T_a >= T_b` to the exact answer, the answer in a limit, and the dtype form, as steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from symscale.derivation.layer import Layer
+from symscale.derivation.proof import Covers, InLimit, Solved, Substituted
+from symscale.derivation.step import Relation, Step
+from symscale.errors import SymscaleError
+from symscale.notation.text import relation_text, to_text
+from symscale.solve import approximate, approximate_relation, crossover
+from symscale.solve.relation import Approximation, Case, Interval, Limit, Solution
+from symscale.vocabulary import symbol
+
+ABOVE = {True: ">", False: ">="}
+BELOW = {True: "<", False: "<="}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One form of a crossover: exact or in a limit, with b as a symbol (`general`) and as a number (`typed`)."""
+
+    form: str
+    solution: Solution
+    unknown: sp.Expr
+    cases: tuple[Case, ...]
+    assumptions: tuple[str, ...] = ()
+    value: sp.Expr | None = None
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """A solved question: which pass must hide which resource, and the answers found, the best known last."""
+
+    passes: str
+    resource: str
+    relation: Relation
+    answers: tuple[Answer, ...]
+    unit: str
+    on: str = ""
+
+    @property
+    def headline(self) -> Answer:
+        """The answer in the book's form if there is one, else the exact one."""
+        return self.answers[-1]
+
+    @property
+    def value(self) -> sp.Expr | None:
+        """The number of the headline, if it has been evaluated."""
+        return self.headline.value
+
+    @property
+    def threshold(self) -> sp.Expr | None:
+        """The one finite border of the headline's main case, or None if there is none or several."""
+        return border(self.headline.cases)
+
+
+def border(cases: Sequence[Case]) -> sp.Expr | None:
+    """Return the one finite end of the only interval of the first case that has any."""
+    for case in cases:
+        if len(case.intervals) == 1:
+            ends = [end for end in (case.intervals[0].lo, case.intervals[0].hi) if end not in (0, sp.oo)]
+            if ends:
+                return ends[0] if len(ends) == 1 else None
+    return None
+
+
+def cross(
+    relation: Relation,
+    unknown: sp.Expr,
+    layer: Layer | None,
+    *,
+    limits: Sequence[Limit] | None,
+    exact: bool,
+    passes: str,
+    resource: str,
+) -> tuple[Crossover, list[Step]]:
+    """Return the answers to a relation and the steps that lead to them."""
+    mesh = layer.mesh_symbols if layer is not None else ()
+    long = frozenset(mesh)
+    # one chip on an axis sends nothing, so the interesting sizes are those above 1
+    above_one = tuple(Relation(size, ">", sp.S.One) for size in mesh if size in relation.rhs.free_symbols)
+    solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one)
+    where = f"{passes.capitalize()} pass against {_resource(resource)}: " if passes else ""
+    answers = [Answer("exact", solution, unknown, solution.cases)]
+    steps = _solving(f"{where}the exact answer", relation, solution, unknown, solution.cases, long)
+    if not exact:
+        approximated = _in_limits(relation, unknown, limits, layer, resource)
+        if approximated is not None:
+            question, found, named = approximated
+            simpler = crossover(question.lhs, question.op, question.rhs, unknown, given=above_one)
+            ratio, cases = headline_ratio(simpler, unknown, mesh)
+            names = tuple(limit_text(each) for each in named)
+            answers.append(Answer("approx", simpler, ratio, cases, names))
+            steps.append(_approximation(where, relation, question, found, names))
+            steps += _solving(f"{where}the answer for {', '.join(names)}", question, simpler, ratio, cases, long)
+            steps += _distance(where, answers[0], answers[1], named, unknown)
+    result = Crossover(passes, resource, relation, tuple(answers), _unit(answers[-1].unknown, layer))
+    if layer is not None:
+        steps += _dtype_form(where, result, layer, long)
+    return result, steps
+
+
+def _resource(resource: str) -> str:
+    return "HBM" if resource == "hbm" else "the network" if resource == "network" else resource
+
+
+def limit_text(limit: Limit) -> str:
+    """Return `B << D, F`, or `X >> 1` where the small side is 1."""
+    if limit.small == 1:
+        return f"{', '.join(to_text(each) for each in limit.large)} >> 1"
+    return f"{to_text(limit.small)} << {', '.join(to_text(each) for each in limit.large)}"
+
+
+def bounds(unknown: sp.Expr, case: Case) -> tuple[Relation, ...]:
+    """Return the one interval of a case as relations; () for never, always and several intervals."""
+    if len(case.intervals) != 1:
+        return ()
+    interval = case.intervals[0]
+    found = []
+    if interval.lo != 0:
+        if interval.lo == interval.hi:
+            return (Relation(unknown, "==", interval.lo),)
+        found.append(Relation(unknown, ABOVE[interval.lo_open], interval.lo))
+    if interval.hi != sp.oo:
+        found.append(Relation(unknown, BELOW[interval.hi_open], interval.hi))
+    return tuple(found)
+
+
+def case_text(unknown: sp.Expr, case: Case) -> str:
+    """Return a case in words: never, always, or its intervals."""
+    name = to_text(unknown)
+    if not case.intervals:
+        return f"no {name} is enough"
+    shown = [_interval_text(name, each) for each in case.intervals]
+    return " or ".join(shown)
+
+
+def _interval_text(name: str, each: Interval) -> str:
+    if each.lo == each.hi:
+        return f"{name} = {to_text(each.lo)}"
+    low = "" if each.lo == 0 else f"{to_text(each.lo)} {'<' if each.lo_open else '<='} "
+    high = "" if each.hi == sp.oo else f" {'<' if each.hi_open else '<='} {to_text(each.hi)}"
+    if not low and not high:
+        return f"every {name} is enough"
+    return f"{low}{name}{high}" if high else f"{name} {'>' if each.lo_open else '>='} {to_text(each.lo)}"
+
+
+def _solving(
+    title: str,
+    question: Relation,
+    solution: Solution,
+    unknown: sp.Expr,
+    cases: Sequence[Case],
+    long: frozenset[sp.Symbol],
+) -> list[Step]:
+    """Return one step per case; the first also proves that the cases cover everything."""
+    asked = relation_text(question.lhs, question.op, question.rhs)
+    steps = []
+    for number, case in enumerate(cases):
+        equations = bounds(unknown, case)
+        proofs: list[Solved | Covers] = [Covers(solution, long)] if number == 0 or not equations else []
+        if equations:
+            proofs.append(Solved(solution, unknown, case.when, long))
+        name = title if number == 0 else f"{title}, case {number + 1}"
+        lines = () if equations else (case_text(unknown, case),)
+        reason = f"Solve {asked} for {to_text(solution.unknown)}." if number == 0 else "Otherwise:"
+        steps.append(Step("solve", name, reason, equations, tuple(proofs), lines, case.when))
+    return steps
+
+
+def _in_limits(
+    relation: Relation, unknown: sp.Expr, limits: Sequence[Limit] | None, layer: Layer | None, resource: str
+) -> tuple[Relation, list[Approximation], Sequence[Limit]] | None:
+    """Return the relation in the named limits; None where the default limits change nothing."""
+    named = list(limits) if limits is not None else _default_limits(relation, unknown, layer, resource)
+    if not named:
+        return None
+    try:
+        question, found = approximate_relation(relation, named)
+    except SymscaleError:
+        if limits is None:
+            return None
+        raise
+    return question, found, named
+
+
+def _default_limits(
+    relation: Relation, unknown: sp.Expr, layer: Layer | None, resource: str
+) -> list[Limit]:
+    """A mesh axis that stays a symbol is long; against HBM the unknown is small beside the other dimensions."""
+    if layer is None:
+        return []
+    if resource == "hbm":
+        present = relation.free_symbols
+        large = [s for s in layer.program.sizes.values() if s != unknown and s.is_Symbol and s in present]
+        return [Limit(unknown, tuple(dict.fromkeys(large)))] if unknown in layer.program.sizes.values() and large else []
+    axes = [size for size in layer.mesh_symbols if size in relation.rhs.free_symbols]
+    return [Limit(sp.S.One, tuple(axes))] if axes else []
+
+
+def headline_ratio(
+    solution: Solution, unknown: sp.Expr, mesh: Sequence[sp.Symbol]
+) -> tuple[sp.Expr, tuple[Case, ...]]:
+    """Return the unknown as a ratio if the border is (mesh sizes)·(something free of them): B/X for B >= X·C/W."""
+    edge = border(solution.cases)
+    if edge is None or not unknown.is_Symbol or unknown in mesh:
+        return unknown, solution.cases
+    factor = sp.Mul(*(axis for axis in mesh if axis in edge.free_symbols and axis not in (edge / axis).free_symbols))
+    if factor == 1:
+        return unknown, solution.cases
+    scaled = []
+    for case in solution.cases:
+        intervals = tuple(
+            Interval(each.lo / factor, each.lo_open, each.hi if each.hi == sp.oo else each.hi / factor, each.hi_open)
+            for each in case.intervals
+        )
+        scaled.append(Case(case.when, intervals))
+    return unknown / factor, tuple(scaled)
+
+
+def _approximation(
+    where: str, relation: Relation, question: Relation, found: Sequence[Approximation], names: Sequence[str]
+) -> Step:
+    dropped = [to_text(term) for each in found for term in each.dropped]
+    labels = [symbol("lhs"), symbol("rhs")]
+    equations = tuple(
+        Relation(label, "==", each.approximate) for label, each in zip(labels, found, strict=False)
+    )
+    lines = tuple(
+        f"{label}: exact = {to_text(each.approximate)} * ({to_text(each.ratio)})"
+        for label, each in zip(labels, found, strict=False)
+        if each.dropped
+    )
+    reason = f"In the limit {', '.join(names)} drop {', '.join(dropped)}."
+    return Step("approximate", f"{where}in the limit", reason, equations, (InLimit(tuple(found)),), lines)
+
+
+def _distance(
+    where: str, exact: Answer, approximated: Answer, limits: Sequence[Limit], unknown: sp.Expr
+) -> list[Step]:
+    """Return the step that compares the two borders: their ratio tends to 1 where the limit says so itself."""
+    true, near = border(exact.cases), border(approximated.cases)
+    if true is None or near is None:
+        return []
+    near = near * (unknown / approximated.unknown)
+    consistent = [
+        Limit(near if each.small == unknown else each.small, each.large) for each in limits if each.small == unknown
+    ]
+    ratio = sp.cancel(true / near) if len((true / near).free_symbols) < 12 else true / near
+    lines = [f"self-consistent if {limit_text(each)}" for each in consistent]
+    equation = Relation(symbol("exact_over_approximate"), "==", ratio)
+    proof = Substituted((Relation(symbol("exact_over_approximate"), "==", true / near),), ())
+    reason = "The exact border over the approximate one; its distance from 1 is the relative error."
+    return [Step("remark", f"{where}how far off the limit is", reason, (equation,), (proof,), tuple(lines))]
+
+
+def _dtype_form(where: str, found: Crossover, layer: Layer, long: frozenset[sp.Symbol]) -> list[Step]:
+    """Return the headline with the bytes per element put in as numbers."""
+    numbers = layer.typed.numbers
+    answer = found.headline
+    equations = tuple(each for case in answer.cases for each in bounds(answer.unknown, case))
+    if not equations or not any(set(numbers) & each.free_symbols for each in equations):
+        return []
+    names = sorted({layer.typed.dtype[name] for name in layer.program.leaves})
+    values = tuple(numbers.items())
+    typed = tuple(each.subs(dict(values)) for each in equations)
+    title = f"{where}in {', '.join(names)}"
+    reason = "Put in " + ", ".join(f"{key} = {to_text(value)} B" for key, value in values) + "."
+    return [Step("substitute", title, reason, typed, (Substituted(equations, values),))]
+
+
+def _unit(unknown: sp.Expr, layer: Layer | None) -> str:
+    above, below = unknown.as_numer_denom()
+    count = "tokens" if above == symbol("B") else ""
+    if layer is None:
+        return count
+    if above in layer.mesh_symbols:
+        return "chips"
+    names = {size: name for name, size in layer.program.mesh.items()}
+    over = [names[each] for each in below.free_symbols if each in names]
+    if not over:
+        return count
+    outer = [name for name in over if layer.axes[name].network == "dcn"]
+    if len(over) == len(layer.program.mesh):
+        return f"{count} per chip".strip()
+    return f"{count} per pod".strip() if outer == over else f"{count} per {'·'.join(sorted(over))}".strip()
+
+
+def in_limits(expr: sp.Expr, limits: Sequence[Limit]) -> Approximation:
+    """Return an expression in the named limits."""
+    return approximate(expr, limits)
+
+
+def with_value(found: Crossover, value: sp.Expr | None, on: str) -> Crossover:
+    """Return the crossover with its headline's number."""
+    answers = (*found.answers[:-1], replace(found.answers[-1], value=value))
+    return replace(found, answers=answers, on=on)

@@ -1,0 +1,62 @@
+"""Numbers: a crossover on a named machine, at given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from symscale.derivation.crossover import Crossover, border, bounds, with_value
+from symscale.derivation.layer import Layer
+from symscale.derivation.proof import Evaluated
+from symscale.derivation.step import Relation, Step
+from symscale.machine import Machine
+from symscale.notation.numbers import format_number
+from symscale.notation.text import to_text
+from symscale.vocabulary import symbol
+
+
+def numbers(layer: Layer | None, chip: Machine | None, given: Mapping[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
+    """Return the value of every symbol that is known: the machine's constants, bytes per element, given sizes."""
+    known: dict[sp.Symbol, sp.Expr] = {}
+    kinds = layer.kinds if layer is not None else ()
+    if chip is not None:
+        constants = chip.constants(kinds[0] if len(kinds) == 1 else None)
+        known |= {symbol(name): value for name, value in constants.items()}
+        if len(kinds) > 1:
+            known |= {symbol(f"C_{kind}"): chip.peak(kind) for kind in kinds}
+    if layer is not None:
+        known |= layer.typed.numbers
+    return {**known, **given}
+
+
+def evaluate(
+    found: Crossover, layer: Layer | None, chip: Machine | None, given: Mapping[sp.Symbol, sp.Expr]
+) -> tuple[Crossover, Step]:
+    """Return the crossover with its number, and the step that shows it; symbols without a number stay."""
+    known = numbers(layer, chip, given)
+    answer = found.headline
+    formulas = tuple(each for case in answer.cases for each in bounds(answer.unknown, case))
+    equations = tuple(Relation(each.lhs, each.op, each.rhs.xreplace(known)) for each in formulas)
+    used = {s: known[s] for each in formulas for s in each.rhs.free_symbols if s in known}
+    edge = border(answer.cases)
+    value = None if edge is None else edge.xreplace(known)
+    if value is not None and value.free_symbols:
+        value = None
+    on = chip.title if chip is not None else ""
+    where = f" on {on}" if on else ""
+    lines = tuple(f"{to_text(s)} = {format_number(v)}" for s, v in used.items())
+    conditions = [each.subs(known) for case in answer.cases for each in case.when if case.intervals]
+    shown = tuple(each for each in conditions if each.free_symbols)
+    passes = f"{found.passes.capitalize()} pass" if found.passes else "In numbers"
+    step = Step(
+        "evaluate",
+        f"{passes}{where}",
+        "Put in the numbers.",
+        equations,
+        (Evaluated(tuple(each.rhs for each in formulas), tuple(known.items())),),
+        lines,
+        shown,
+        (found.unit,) * len(equations),
+    )
+    return with_value(found, value, on), step

@@ -1,0 +1,142 @@
+"""Optima: the mesh that minimises the communication, and what the batch must be there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symscale.cost import Times
+from symscale.derivation.crossover import limit_text
+from symscale.derivation.evaluate import numbers
+from symscale.derivation.layer import Layer
+from symscale.derivation.proof import Equal, Evaluated, InLimit, Minimal
+from symscale.derivation.step import Relation, Step
+from symscale.errors import SymscaleError
+from symscale.machine import Machine
+from symscale.notation.formula import parse_formula
+from symscale.notation.text import to_text
+from symscale.solve import approximate, best_integers, minimise
+from symscale.solve.relation import Limit
+from symscale.vocabulary import symbol
+
+if TYPE_CHECKING:
+    from symscale.derivation.builder import Builder
+    from symscale.derivation.question import Question
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """The best value of a mesh axis, the time there, and with numbers the best integers and their losses."""
+
+    variable: sp.Symbol
+    point: sp.Expr
+    value: sp.Expr
+    number: sp.Expr | None
+    integers: tuple[tuple[int, sp.Expr, sp.Expr], ...]
+
+
+def optimise(
+    d: Builder,
+    layer: Layer,
+    found: Mapping[str, Times],
+    question: Question,
+    numeric: Mapping[sp.Symbol, sp.Expr],
+    chip: Machine | None,
+) -> Optimised:
+    """Minimise the communication of the first pass over a mesh axis, then solve at the optimum."""
+    from symscale.derivation.question import aliases, constraint
+
+    variable = parse_formula(question.minimize, aliases=aliases(layer)).expr
+    if variable not in layer.mesh_symbols:
+        raise SymscaleError(
+            f"{question.minimize} is no mesh axis of the program that is still a symbol.",
+            hint=f"Minimise over one of {', '.join(str(each) for each in layer.mesh_symbols) or '(none)'}.",
+        )
+    name, times = next((name, each) for name, each in found.items() if each.comms != 0)
+    limit = Limit(sp.S.One, tuple(s for s in layer.mesh_symbols if s in times.comms.free_symbols))
+    near = approximate(times.comms, [limit])
+    d.add(
+        Step(
+            "approximate",
+            f"{name.capitalize()} pass: communication for long axes",
+            f"In the limit {limit_text(limit)} drop {', '.join(to_text(each) for each in near.dropped)}.",
+            (Relation(symbol("T_comms"), "==", near.approximate),),
+            (InLimit((near,)),),
+        )
+    )
+    rule = constraint(question, layer, variable)
+    objective = near.approximate.xreplace(rule)
+    if rule:
+        axis, other = next(iter(rule.items()))
+        d.add(
+            Step(
+                "substitute",
+                "On a fixed number of chips",
+                f"Put {to_text(axis)} = {to_text(other)}.",
+                (Relation(symbol("T_comms"), "==", objective),),
+                (Equal((near.approximate.subs(rule),)),),
+            )
+        )
+    best = minimise(objective, (variable,), None)
+    point = best.point[variable]
+    d.add(
+        Step(
+            "optimise",
+            f"The best {variable}",
+            f"Minimise T_comms over {variable} ({best.method}).",
+            (Relation(variable, "==", point),),
+            (Minimal(objective, variable),),
+        )
+    )
+    d.add(
+        Step(
+            "substitute",
+            f"Communication at the best {variable}",
+            "Put it in.",
+            (Relation(symbol("T_comms"), "==", best.value),),
+            (Equal((objective.xreplace({variable: point}),)),),
+        )
+    )
+    if question.solve:
+        unknown = parse_formula(question.solve, aliases=aliases(layer)).expr
+        math = times.math.xreplace(rule)
+        d.crossover(math, ">=", best.value, unknown, exact=True, passes=name, resource="network")
+    known = {**numbers(layer, chip, {}), **numeric}
+    return _numbers(d, variable, point, best.value, objective, known)
+
+
+def _numbers(
+    d: Builder,
+    variable: sp.Symbol,
+    point: sp.Expr,
+    value: sp.Expr,
+    objective: sp.Expr,
+    known: dict[sp.Symbol, sp.Expr],
+) -> Optimised:
+    number = point.xreplace(known)
+    if number.free_symbols:
+        return Optimised(variable, point, value, None, ())
+    there = objective.xreplace(known)
+    chips = known.get(symbol("N_chips"))
+    integers: tuple[tuple[int, sp.Expr, sp.Expr], ...] = ()
+    lines: tuple[str, ...] = ()
+    if not there.free_symbols - {variable} and chips is not None:
+        ranked = best_integers(there, variable, divides=int(chips))
+        integers = tuple((int(at), time, loss) for at, time, loss in ranked)
+        lines = tuple(
+            f"{variable} = {at}: {to_text(sp.Float(100 * loss, 3))} % above the optimum" for at, _, loss in integers[:3]
+        )
+    d.add(
+        Step(
+            "evaluate",
+            f"The best {variable} in numbers",
+            "Put in the numbers; of the whole meshes the divisors of N are compared with the real optimum.",
+            (Relation(variable, "==", number),),
+            (Evaluated((point,), tuple(known.items())),),
+            lines,
+        )
+    )
+    return Optimised(variable, point, value, number, integers)

@@ -1,0 +1,256 @@
+"""Proofs of steps: every kind of step is checked by a way that does not share its algebra."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from symscale.errors import StepError
+from symscale.notation.text import relation_text, to_text
+from symscale.solve.relation import Approximation, Interval, Relation, Solution, exact_sign
+
+SAMPLES = 3
+Point = dict[sp.Symbol, sp.Expr]
+
+
+def random_point(symbols: Iterable[sp.Symbol], rng: random.Random) -> Point:
+    """Return random exact rationals, spread over orders of magnitude."""
+    ordered = sorted(symbols, key=str)
+    return {each: sp.Rational(rng.randint(1, 9999), 10 ** rng.randint(0, 3)) for each in ordered}
+
+
+def fail(what: str, equation: Relation) -> None:
+    """Raise StepError naming the equation."""
+    raise StepError(f"{what}: {relation_text(equation.lhs, equation.op, equation.rhs)}")
+
+
+@dataclass(frozen=True)
+class Equal:
+    """Each equation's right side equals an expression found in another way, at random exact points."""
+
+    others: tuple[sp.Expr, ...]
+    name: str = "equal at random exact points"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where the two differ."""
+        rng = random.Random(seed)
+        if len(self.others) != len(equations):
+            raise StepError("A step states more equations than it proves.")
+        for equation, other in zip(equations, self.others, strict=True):
+            symbols = equation.rhs.free_symbols | other.free_symbols
+            for _ in range(SAMPLES):
+                point = random_point(symbols, rng)
+                if exact_sign(equation.rhs.xreplace(point) - other.xreplace(point)) != 0:
+                    fail("Not equal at a random point", equation)
+
+
+@dataclass(frozen=True)
+class Substituted:
+    """Each equation is an earlier relation with symbols replaced: both decide alike at random points."""
+
+    before: tuple[Relation, ...]
+    values: tuple[tuple[sp.Expr, sp.Expr], ...]
+    name: str = "agrees with the step before at random exact points"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where a side differs."""
+        rng = random.Random(seed)
+        if len(self.before) != len(equations):
+            raise StepError("A step states more equations than it proves.")
+        for equation, before in zip(equations, self.before, strict=True):
+            wanted = before.subs(dict(self.values))
+            symbols = equation.free_symbols | wanted.free_symbols
+            for _ in range(SAMPLES):
+                point = random_point(symbols, rng)
+                for side, other in ((equation.lhs, wanted.lhs), (equation.rhs, wanted.rhs)):
+                    if exact_sign(side.xreplace(point) - other.xreplace(point)) != 0:
+                        fail("The substitution does not give this", equation)
+
+
+@dataclass(frozen=True)
+class InLimit:
+    """Approximations: the ratio exact/approximate tends to 1 in the named limit, and something was dropped."""
+
+    found: tuple[Approximation, ...]
+    name: str = "the ratio to the exact form tends to 1 in the limit"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where the ratio does not tend to 1, or the step states something else."""
+        rng = random.Random(seed)
+        if not any(each.dropped for each in self.found):
+            raise StepError("An approximation that drops nothing is no approximation.")
+        for equation, each in zip(equations, self.found, strict=True):
+            point = random_point(each.exact.free_symbols | each.approximate.free_symbols, rng)
+            if exact_sign(equation.rhs.xreplace(point) - each.approximate.xreplace(point)) != 0:
+                fail("Not the approximation that was derived", equation)
+            far = self._at(each, point, sp.Rational(1, 10**6))
+            near = self._at(each, point, sp.Rational(1, 10**9))
+            if not (abs(near) <= abs(far) and abs(near) < sp.Rational(1, 100)):
+                fail("The ratio to the exact form does not tend to 1", equation)
+
+    @staticmethod
+    def _at(each: Approximation, point: Point, tiny: sp.Rational) -> sp.Expr:
+        """Return exact/approximate − 1 with every small quantity made smaller by the factor `tiny`."""
+        moved = dict(point)
+        for limit in each.limits:
+            if limit.small.is_Symbol:
+                moved[limit.small] = point.get(limit.small, sp.S.One) * tiny
+            else:
+                for large in limit.large:
+                    for symbol in large.free_symbols:
+                        moved[symbol] = sp.ceiling(point.get(symbol, sp.S.One) / tiny)
+        ratio = each.exact.xreplace(moved) / each.approximate.xreplace(moved)
+        return (ratio - 1).evalf(30)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A threshold: on both sides of it, at random exact points, it decides as the relation it solves."""
+
+    solution: Solution
+    unknown: sp.Expr
+    conditions: tuple[Relation, ...] = ()
+    at_least_one: frozenset[sp.Symbol] = frozenset()
+    name: str = "decides as the relation does on both sides of the border"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where the answer and the question differ."""
+        rng = random.Random(seed)
+        question = self.solution.relation
+        tested = 0
+        for _ in range(400):
+            if tested == SAMPLES:
+                break
+            symbols = {*question.free_symbols, *(s for each in equations for s in each.free_symbols)}
+            point = _at_least_one(random_point(symbols, rng), self.at_least_one)
+            if not all(each.holds(point) for each in self.conditions):
+                continue
+            tested += self._agrees(question, equations, point)
+        if tested < SAMPLES:
+            raise StepError("The conditions of a solution were met by too few random points to check it.")
+
+    def _agrees(self, question: Relation, equations: Sequence[Relation], point: Point) -> int:
+        for equation in equations:
+            border = equation.rhs.xreplace(point)
+            if exact_sign(border) <= 0:
+                return 0
+        for equation in equations:
+            border = equation.rhs.xreplace(point)
+            for factor in (sp.Rational(9, 10), sp.Rational(11, 10)):
+                moved = self._moved(point, border * factor)
+                if all(each.holds(moved) for each in equations) != question.holds(moved):
+                    fail("The answer and the question differ beside the border", equation)
+        return 1
+
+    def _moved(self, point: Point, value: sp.Expr) -> Point:
+        """Return the point with the unknown (a symbol, or a ratio by its numerator) set to `value`."""
+        unknown = self.unknown
+        symbol = unknown if unknown.is_Symbol else sorted(unknown.as_numer_denom()[0].free_symbols, key=str)[0]
+        rest = unknown.xreplace({symbol: sp.S.One}).xreplace(point)
+        return {**point, symbol: value / rest}
+
+
+@dataclass(frozen=True)
+class Covers:
+    """Cases: at random exact points exactly one case applies, and it decides as the relation does."""
+
+    solution: Solution
+    at_least_one: frozenset[sp.Symbol] = frozenset()
+    name: str = "the cases cover all sizes and decide as the relation does"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where no case or two apply, or the answer and the question differ."""
+        rng = random.Random(seed)
+        question, unknown = self.solution.relation, self.solution.unknown
+        symbols = question.free_symbols | unknown.free_symbols
+        for _ in range(SAMPLES):
+            point = _at_least_one(random_point(symbols, rng), self.at_least_one)
+            cases = [case for case in self.solution.cases if all(each.holds(point) for each in case.when)]
+            if len(cases) != 1:
+                fail(f"{len(cases)} cases apply at a random point", question)
+            here = unknown.xreplace(point)
+            if any(_inside(each, here, point) for each in cases[0].intervals) != question.holds(point):
+                fail("The answer and the question differ at a random point", question)
+
+
+def _inside(interval: Interval, here: sp.Expr, point: Point) -> bool:
+    low = exact_sign(here - interval.lo.xreplace(point))
+    above = low > 0 or (low == 0 and not interval.lo_open)
+    if interval.hi == sp.oo:
+        return above
+    high = exact_sign(interval.hi.xreplace(point) - here)
+    return above and (high > 0 or (high == 0 and not interval.hi_open))
+
+
+def _at_least_one(point: Point, symbols: frozenset[sp.Symbol]) -> Point:
+    return {name: value + 1 if name in symbols else value for name, value in point.items()}
+
+
+@dataclass(frozen=True)
+class Minimal:
+    """An optimum: no random feasible neighbour is better than the stated point."""
+
+    objective: sp.Expr
+    variable: sp.Symbol
+    name: str = "no random neighbour is better"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where a neighbour is better."""
+        rng = random.Random(seed)
+        best = equations[0].rhs
+        for _ in range(SAMPLES):
+            point = random_point((self.objective.free_symbols | best.free_symbols) - {self.variable}, rng)
+            at = best.xreplace(point)
+            value = self.objective.xreplace({**point, self.variable: at})
+            for factor in (sp.Rational(1, 2), sp.Rational(99, 100), sp.Rational(101, 100), sp.Integer(2)):
+                other = self.objective.xreplace({**point, self.variable: at * factor})
+                if exact_sign(other - value) < 0:
+                    fail("A neighbour is better than this optimum", equations[0])
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Numbers: each right side is the value of an expression, computed again with plain fractions or floats."""
+
+    expressions: tuple[sp.Expr, ...]
+    values: tuple[tuple[sp.Symbol, sp.Expr], ...]
+    name: str = "evaluated again in another arithmetic"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where the numbers differ."""
+        rng = random.Random(seed)
+        known = dict(self.values)
+        for equation, expression in zip(equations, self.expressions, strict=True):
+            free = (expression.free_symbols | equation.rhs.free_symbols) - set(known)
+            point = {**{k: v for k, v in random_point(free, rng).items()}, **known}
+            wanted = float_value(expression, point)
+            found = float_value(equation.rhs, point)
+            if abs(found - wanted) > 1e-9 * max(abs(found), abs(wanted)):
+                fail("The number is not the value of its formula", equation)
+
+
+def float_value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> float:
+    """Evaluate with Python floats, node by node: the judge of exact evaluation."""
+    import math
+
+    if expr.is_Symbol:
+        return float(point[expr])
+    if expr.is_number and not expr.args:
+        return float(expr)
+    parts = [float_value(each, point) for each in expr.args]
+    if expr.is_Add:
+        return math.fsum(parts)
+    if expr.is_Mul:
+        return math.prod(parts)
+    if expr.is_Pow:
+        return float(parts[0] ** parts[1])
+    name = type(expr).__name__
+    table = {"Max": lambda *a: max(a), "Min": lambda *a: min(a), "ceiling": math.ceil, "floor": math.floor}
+    if name in table:
+        return float(table[name](*parts))
+    if name == "log":
+        return math.log(*parts)
+    raise StepError(f"No second arithmetic for {to_text(expr)}.")

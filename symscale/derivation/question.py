@@ -1,0 +1,215 @@
+"""The main job: from one line of notation and a question to a derivation with its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from symscale.cost import OVERLAPS, Times
+from symscale.derivation.builder import PASSES, Builder
+from symscale.derivation.crossover import Crossover, border
+from symscale.derivation.layer import Layer
+from symscale.derivation.minimum import Optimised, optimise
+from symscale.derivation.step import Derivation
+from symscale.errors import LayoutError, SymscaleError
+from symscale.machine import Machine, machine
+from symscale.notation.formula import parse_formula, parse_limits, parse_relation
+from symscale.solve.relation import Limit
+from symscale.vocabulary import symbol
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a user asks of a program; every field is an option of `symscale derive`."""
+
+    program: str
+    solve: str = ""
+    on: str | Machine | None = None
+    mesh: Mapping[str, sp.Expr] = field(default_factory=dict)
+    axes: Mapping[str, sp.Expr | str] = field(default_factory=dict)
+    dtype: str = "bf16"
+    passes: str = "both"
+    overlap: str = "max"
+    assume: str = ""
+    exact: bool = False
+    minimize: str = ""
+    subject_to: str = ""
+    values: Mapping[str, sp.Expr] = field(default_factory=dict)
+    latency: bool = False
+    regather: bool = False
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question's derivation and everything found on the way."""
+
+    question: Question
+    derivation: Derivation
+    layer: Layer
+    times: Mapping[str, Times]
+    crossovers: tuple[Crossover, ...]
+    headline: int | None
+    optimum: Optimised | None
+
+    def _repr_markdown_(self) -> str:
+        return self.derivation._repr_markdown_()
+
+    def __str__(self) -> str:
+        return str(self.derivation)
+
+
+def derive(question: Question) -> Answered:
+    """Answer a question. Raises SymscaleError with a caret and a way out where it cannot be answered."""
+    _options(question)
+    chip = machine(question.on) if isinstance(question.on, str) else question.on
+    numeric = {symbol(k): v for k, v in question.values.items() if v.is_number}
+    linked = {k: v for k, v in question.values.items() if not v.is_number}
+    d = Builder("Derivation")
+    layer = d.program(
+        question.program,
+        dtype=question.dtype,
+        on=chip,
+        mesh=question.mesh,
+        axes=question.axes,
+        sizes=linked,
+        values=numeric,
+        passes=PASSES[question.passes],
+        latency=question.latency,
+        regather=question.regather,
+    )
+    _known(question, layer)
+    shown = [name for name in PASSES[question.passes] if layer.plan.passes[name]]
+    for name in shown:
+        d.counts(layer, name)
+    found: dict[str, Times] = {}
+    for name in shown:
+        found[name] = d.times(layer, name, overlap=question.overlap, latency=question.latency)
+    if question.passes == "both" and len(shown) > 1:
+        found["both"] = d.times(layer, "both", overlap=question.overlap, latency=question.latency)
+    optimum = None
+    if question.minimize:
+        optimum = optimise(d, layer, found, question, numeric, chip)
+    if question.solve and optimum is None:
+        _crossovers(d, layer, found, question)
+    headline = strictest(d.crossovers)
+    if (chip is not None or numeric) and d.crossovers:
+        for each in list(d.crossovers):
+            d.evaluate(each, on=chip, values={str(k): v for k, v in numeric.items()})
+    return Answered(question, d.derivation, layer, found, tuple(d.crossovers), headline, optimum)
+
+
+def _options(question: Question) -> None:
+    if question.passes not in PASSES:
+        raise SymscaleError(f"Unknown passes {question.passes!r}.", hint=f"Use one of {', '.join(PASSES)}.")
+    if question.overlap not in OVERLAPS:
+        raise SymscaleError(f"Unknown overlap {question.overlap!r}.", hint=f"Use one of {', '.join(OVERLAPS)}.")
+
+
+def _known(question: Question, layer: Layer) -> None:
+    """Refuse a letter the derivation does not have."""
+    if not question.solve:
+        return
+    unknown = parse_formula(question.solve, aliases=aliases(layer)).expr
+    have = {size for size in (*layer.program.sizes.values(), *layer.program.mesh.values())}
+    symbols = {s for size in have for s in size.free_symbols} | MACHINE | set(layer.typed.size.values())
+    symbols |= {s for axis in layer.axes.values() for s in axis.links.free_symbols} | {symbol("N_chips")}
+    strange = sorted(str(s) for s in unknown.free_symbols - symbols)
+    if strange or not unknown.free_symbols:
+        raise LayoutError(
+            f"{strange[0] if strange else question.solve} does not occur in the program.",
+            text=question.solve,
+            position=0,
+            hint=f"Solve for one of {', '.join(sorted(str(s) for s in symbols - MACHINE))}, or a machine constant.",
+        )
+
+
+MACHINE = frozenset(
+    symbol(name) for name in ("C", "W_hbm", "W_ici", "W_link", "W_dcn", "W_nvlink", "W_ib", "W_pcie", "T_hop")
+)
+
+
+def aliases(layer: Layer) -> dict[str, str]:
+    """Return the names a user may write for canonical ones: N for the chips, W for the one bandwidth in play."""
+    found = {}
+    if "N" not in layer.program.sizes:
+        found["N"] = "N_chips"
+    bands = {str(s) for axis in layer.axes.values() for s in axis.bandwidth.free_symbols} or {"W_hbm"}
+    if len(bands) == 1 and "W" not in layer.program.sizes:
+        found["W"] = bands.pop()
+    return found
+
+
+def resources(times: Times) -> list[tuple[str, sp.Expr]]:
+    """Return what a pass has to hide: the network if there is any, and HBM."""
+    found = [("network", times.comms)] if times.comms != 0 else []
+    return [*found, ("hbm", times.hbm)] if times.hbm != 0 else found
+
+
+def _crossovers(d: Builder, layer: Layer, found: Mapping[str, Times], question: Question) -> None:
+    unknown = parse_formula(question.solve, aliases=aliases(layer)).expr
+    limits: Sequence[Limit] | None = None
+    if question.assume:
+        limits = [Limit(each.small, tuple(each.large)) for each in parse_limits(question.assume)]
+    eliminated = constraint(question, layer, unknown)
+    for name, times in found.items():
+        if times.math == 0 or name == "update":
+            continue
+        for resource, spent in resources(times):
+            lhs, rhs = (side.xreplace(eliminated) for side in (times.math, spent))
+            if not unknown.free_symbols & (lhs / rhs).free_symbols:
+                continue
+            try:
+                d.crossover(
+                    lhs, ">=", rhs, unknown, limits=limits, exact=question.exact, passes=name, resource=resource
+                )
+            except SymscaleError:
+                # the limits the user names may touch one resource only; the other keeps its exact form
+                if limits is None:
+                    raise
+                d.crossover(lhs, ">=", rhs, unknown, exact=True, passes=name, resource=resource)
+
+
+def constraint(question: Question, layer: Layer, keep: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
+    """Return the mesh axis that a constraint such as X*Y = N eliminates, as a substitution."""
+    if not question.subject_to:
+        return {}
+    lhs, op, rhs, _ = parse_relation(question.subject_to, aliases=aliases(layer))
+    if op not in ("=", "=="):
+        raise SymscaleError(
+            f"The constraint {question.subject_to!r} is not an equation.", hint='Write it as "X*Y = N".'
+        )
+    for candidate in (lhs, rhs):
+        for axis in layer.mesh_symbols:
+            if axis in candidate.free_symbols and axis != keep and axis not in (candidate / axis).free_symbols:
+                other = rhs if candidate is lhs else lhs
+                return {axis: other / (candidate / axis)}
+    raise SymscaleError(
+        f"The constraint {question.subject_to!r} fixes no mesh axis of the program.",
+        hint=f"Use the axes {', '.join(str(each) for each in layer.mesh_symbols) or '(none)'}.",
+    )
+
+
+def strictest(crossovers: Sequence[Crossover]) -> int | None:
+    """Return the index of the strictest pass on the network, else against HBM; sums over passes come last."""
+    for resource in ("network", "hbm"):
+        picks = [n for n, each in enumerate(crossovers) if each.resource == resource and each.passes != "both"]
+        picks = picks or [n for n, each in enumerate(crossovers) if each.resource == resource]
+        if picks:
+            best = picks[0]
+            for other in picks[1:]:
+                if _stricter(crossovers[other], crossovers[best]):
+                    best = other
+            return best
+    return None
+
+
+def _stricter(first: Crossover, second: Crossover) -> bool:
+    edges = [border(each.headline.cases) for each in (first, second)]
+    if None in edges or not edges[0] or not edges[1]:
+        return False
+    ratio = sp.cancel(edges[0] / edges[1])
+    lower = any(each.hi == sp.oo for case in first.headline.cases for each in case.intervals)
+    return bool(ratio.is_number and (ratio > 1 if lower else ratio < 1))
+

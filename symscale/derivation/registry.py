@@ -1,0 +1,118 @@
+"""The library of derivations: files of `derivations/` folders, each with functions marked `@derivation`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from symscale.derivation.builder import Builder
+from symscale.derivation.step import Derivation
+from symscale.errors import SymscaleError
+
+FOLDERS_VARIABLE = "SYMSCALE_DERIVATIONS"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered derivation: its id, title, source, and the function that writes it on a blackboard."""
+
+    id: str
+    title: str
+    source: str
+    write: Callable[[Builder], object]
+
+
+_registry: dict[str, Entry] = {}
+
+
+def derivation(id: str, *, title: str, source: str = "") -> Callable[[Callable[[Builder], object]], Callable[[Builder], object]]:  # noqa: A002
+    """Register a function `f(d)` as the derivation `id`. Raises SymscaleError if the id is taken."""
+
+    def register(write: Callable[[Builder], object]) -> Callable[[Builder], object]:
+        if id in _registry and _registry[id].write.__code__ != write.__code__:
+            raise SymscaleError(f"Two derivations are called {id!r}.", hint="Give each an id of its own.")
+        _registry[id] = Entry(id, title, source, write)
+        return write
+
+    return register
+
+
+def folders() -> tuple[Path, ...]:
+    """Return the folders that hold derivations: the library's, and those a user names in SYMSCALE_DERIVATIONS."""
+    package = Path(__file__).resolve().parent.parent
+    inside, beside = package / "_derivations", package.parent / "derivations"
+    own = [Path(each) for each in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if each]
+    return (inside if inside.is_dir() else beside, *own)
+
+
+_ID = re.compile(r"""@derivation\(\s*["']([^"']+)["']""")
+
+
+@lru_cache(maxsize=1)
+def _files() -> dict[str, Path]:
+    """Return the file of every id, found without running any of them."""
+    found: dict[str, Path] = {}
+    for folder in folders():
+        if not folder.is_dir():
+            raise SymscaleError(f"There is no folder {folder}.", hint=f"Correct {FOLDERS_VARIABLE}.")
+        for file in sorted(folder.rglob("*.py")):
+            for match in _ID.finditer(file.read_text(encoding="utf-8")):
+                if match.group(1) in found and found[match.group(1)] != file:
+                    raise SymscaleError(f"Two files define {match.group(1)!r}: {found[match.group(1)]} and {file}.")
+                found[match.group(1)] = file
+    return found
+
+
+def ids() -> tuple[str, ...]:
+    """Return every id of the library, in the order of the files."""
+    return tuple(_files())
+
+
+def entries() -> Iterator[Entry]:
+    """Yield every registered derivation."""
+    for each in ids():
+        yield entry(each)
+
+
+def entry(id: str) -> Entry:  # noqa: A002
+    """Return a registered derivation. Raises SymscaleError with the closest ids."""
+    files = _files()
+    if id not in files:
+        from difflib import get_close_matches
+
+        close = get_close_matches(id, files, n=3, cutoff=0.3)
+        raise SymscaleError(
+            f"There is no derivation {id[:60]!r}.",
+            hint=f"Did you mean {', '.join(close)}?" if close else "`symscale list` shows all of them.",
+        )
+    if id not in _registry:
+        _run(files[id])
+    return _registry[id]
+
+
+def _run(file: Path) -> None:
+    name = "symscale_derivations_" + re.sub(r"\W", "_", str(file))
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise SymscaleError(f"{file} cannot be loaded.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+
+
+def written(id: str) -> Derivation:  # noqa: A002
+    """Derive a registered derivation, live, and check every step. Raises StepError if one fails."""
+    from symscale.derivation.step import verify
+
+    found = entry(id)
+    d = Builder(found.title, found.source)
+    found.write(d)
+    for step in d.derivation.steps:
+        verify(step)
+    return d.derivation

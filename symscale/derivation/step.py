@@ -1,0 +1,75 @@
+"""Derivations as data: an ordered list of steps, each with its equations, its reason and its proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from symscale.errors import StepError
+from symscale.notation.order import Order
+from symscale.solve.relation import Relation
+
+KINDS = ("given", "count", "substitute", "approximate", "solve", "optimise", "evaluate", "remark")
+
+
+class Proof(Protocol):
+    """What makes a step true; `verify` checks the step's equations by another way and raises StepError."""
+
+    @property
+    def name(self) -> str:
+        """What is checked, in a few words."""
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError unless the equations hold."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: its kind, a title, the reason in words, equations, lines of notation, and proofs.
+
+    `given` labels conditions under which the equations hold; `labels` stand beside equations (one each, or none).
+    """
+
+    kind: str
+    title: str
+    reason: str
+    equations: tuple[Relation, ...]
+    proofs: tuple[Proof, ...]
+    lines: tuple[str, ...] = ()
+    conditions: tuple[Relation, ...] = ()
+    units: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A chain of steps under a title, with the order its formulas are printed in."""
+
+    title: str
+    steps: tuple[Step, ...]
+    order: Order = field(default_factory=Order)
+    source: str = ""
+
+    def _repr_markdown_(self) -> str:
+        from symscale.report import markdown
+
+        return markdown(self)
+
+    def __str__(self) -> str:
+        from symscale.report import text
+
+        return text(self)
+
+
+def verify(step: Step, seed: int = 0) -> tuple[str, ...]:
+    """Run every proof of a step and return what was checked. A step without a proof is a failure."""
+    if not step.proofs:
+        raise StepError(f"The step {step.title!r} has no check.")
+    for proof in step.proofs:
+        proof.verify(step.equations, seed)
+    return tuple(proof.name for proof in step.proofs)
+
+
+def doubled(step: Step, at: int) -> Step:
+    """Return the step with the right side of one equation doubled: a mutant its proofs must catch."""
+    wrong = replace(step.equations[at], rhs=2 * step.equations[at].rhs)
+    return replace(step, equations=(*step.equations[:at], wrong, *step.equations[at + 1 :]))

@@ -1,0 +1,28 @@
+"""Files are written in one piece or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from symscale.errors import SymscaleError
+
+
+def write_atomically(path: str | Path, text: str) -> None:
+    """Write `text` to `path` by way of a temporary file beside it. Raises SymscaleError if that fails."""
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise SymscaleError(
+            f"{target} cannot be written: {error.strerror or error}.", hint="Give a file in a folder you may write to."
+        ) from error

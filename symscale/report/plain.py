@@ -1,0 +1,57 @@
+"""Plain text: a derivation for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+
+import sympy as sp
+
+from symscale.derivation.step import Derivation, Step
+from symscale.notation.numbers import format_number
+from symscale.notation.order import Order
+from symscale.notation.text import relation_text, to_text
+from symscale.solve.relation import Relation
+
+WIDTH = 96
+
+
+def text(derivation: Derivation) -> str:
+    """Return a derivation as numbered steps of plain text."""
+    blocks = [f"{derivation.title}\n{'=' * len(derivation.title)}"]
+    blocks += [step_text(number, step, derivation.order) for number, step in enumerate(derivation.steps, 1)]
+    return "\n\n".join(blocks)
+
+
+def step_text(number: int, step: Step, order: Order) -> str:
+    """Return one step: its number and title, its reason, its equations with what stands beside them."""
+    head = f"{number}. {step.title}"
+    lines = [head, *textwrap.wrap(step.reason, WIDTH, initial_indent="   ", subsequent_indent="   ")]
+    if step.conditions:
+        shown = " and ".join(relation_text(each.lhs, each.op, each.rhs, order) for each in step.conditions)
+        lines.append(f"   If {shown}:")
+    equations = [equation_text(each, order) for each in step.equations]
+    if step.kind == "count" and len(step.lines) == len(equations):
+        width = max((len(each) for each in step.lines), default=0)
+        lines += [f"     {note:<{width}}   {each}" for note, each in zip(step.lines, equations, strict=True)]
+        return "\n".join(lines)
+    units = step.units or ("",) * len(equations)
+    lines += [f"     {each} {unit}".rstrip() for each, unit in zip(equations, units, strict=True)]
+    lines += [f"     {each}" for each in step.lines]
+    return "\n".join(lines)
+
+
+def equation_text(equation: Relation, order: Order) -> str:
+    """Return an equation; a number on the right side is rounded for reading."""
+    op = "=" if equation.op == "==" else equation.op
+    if equation.rhs.is_number and not _short(equation.rhs):
+        return f"{to_text(equation.lhs, order)} {op} {format_number(equation.rhs)}"
+    return relation_text(equation.lhs, op, readable(equation.rhs), order)
+
+
+def readable(expr: sp.Expr) -> sp.Expr:
+    """Return an expression whose long rational coefficient is kept exact only where it is short."""
+    return expr
+
+
+def _short(number: sp.Expr) -> bool:
+    return bool(number.is_Integer and abs(number) < 10**6)

@@ -1,0 +1,145 @@
+"""JSON: an answer in the documented, versioned schema of docs/json.md; formulas are text of our own grammar."""
+
+from __future__ import annotations
+
+import json as library
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+from symscale.cost import PassCost, Times
+from symscale.derivation.crossover import Answer, Crossover
+from symscale.derivation.minimum import Optimised
+from symscale.derivation.question import Answered
+from symscale.derivation.step import Step, verify
+from symscale.notation.latex import relation_latex
+from symscale.notation.order import Order
+from symscale.notation.text import relation_text, to_text
+from symscale.solve.relation import Case, Relation
+
+VERSION = "1.0"
+
+
+def json(answered: Answered) -> str:
+    """Return the whole answer as JSON text."""
+    order = answered.derivation.order
+    found = [
+        (entry, number == answered.headline and position == len(each.answers) - 1)
+        for number, each in enumerate(answered.crossovers)
+        for position, entry in enumerate(_crossover(each, order))
+    ]
+    headline = next((n for n, (_, first) in enumerate(found) if first), None)
+    document = {
+        "schema": f"symscale.derive/{VERSION}",
+        "program": answered.question.program,
+        "passes": {
+            name: _pass(cost, answered.times.get(name), order)
+            for name, cost in answered.layer.costs.items()
+            if answered.layer.plan.passes[name]
+        },
+        "crossovers": [entry for entry, _ in found],
+        "headline": headline,
+        "optimum": _optimum(answered.optimum, order),
+        "steps": [_step(each, order) for each in answered.derivation.steps],
+    }
+    return library.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _pass(cost: PassCost, times: Times | None, order: Order) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "collectives": [
+            {
+                "kind": each.collective.kind,
+                "axes": list(each.collective.axes),
+                "array": each.collective.value,
+                "before": str(each.collective.before),
+                "after": str(each.collective.after),
+                "bytes": to_text(each.volume, order),
+                "time": to_text(each.cost.time, order),
+            }
+            for each in cost.transfers
+        ],
+        "flops": to_text(cost.total_flops, order),
+        "vector_flops": to_text(cost.vector_flops, order),
+        "hbm_bytes": to_text(cost.hbm_bytes, order),
+        "comm_bytes": {axis: to_text(each, order) for axis, each in cost.comm_bytes().items()},
+    }
+    if times is not None:
+        found["times"] = {
+            "math": to_text(times.math, order),
+            "hbm": to_text(times.hbm, order),
+            "comms": to_text(times.comms, order),
+            "axes": {axis: to_text(each, order) for axis, each in times.axes.items()},
+            "total": to_text(times.total, order),
+        }
+    return found
+
+
+def _crossover(found: Crossover, order: Order) -> list[dict[str, Any]]:
+    return [_answer(found, each, order) for each in found.answers]
+
+
+def _answer(found: Crossover, answer: Answer, order: Order) -> dict[str, Any]:
+    question = answer.solution.relation
+    return {
+        "pass": found.passes,
+        "resource": found.resource,
+        "lhs": to_text(question.lhs, order),
+        "relation": question.op,
+        "rhs": to_text(question.rhs, order),
+        "unknown": to_text(answer.unknown, order),
+        "form": answer.form,
+        "assumptions": list(answer.assumptions),
+        "cases": [_case(each, order) for each in answer.cases],
+        "value": None if answer.value is None else to_text(answer.value),
+        "unit": found.unit,
+    }
+
+
+def _case(case: Case, order: Order) -> dict[str, Any]:
+    return {
+        "when": [_relation(each, order) for each in case.when],
+        "intervals": [
+            {
+                "lo": to_text(each.lo, order),
+                "lo_open": each.lo_open,
+                "hi": None if each.hi == sp.oo else to_text(each.hi, order),
+                "hi_open": each.hi_open,
+            }
+            for each in case.intervals
+        ],
+    }
+
+
+def _relation(each: Relation, order: Order) -> str:
+    return relation_text(each.lhs, "=" if each.op == "==" else each.op, each.rhs, order)
+
+
+def _optimum(found: Optimised | None, order: Order) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "variable": str(found.variable),
+        "point": to_text(found.point, order),
+        "value": to_text(found.value, order),
+        "number": None if found.number is None else to_text(found.number),
+        "integers": [{"at": at, "loss": float(loss)} for at, _, loss in found.integers],
+    }
+
+
+def _step(step: Step, order: Order) -> dict[str, Any]:
+    return {
+        "kind": step.kind,
+        "title": step.title,
+        "reason": step.reason,
+        "when": [_relation(each, order) for each in step.conditions],
+        "equation": [_relation(each, order) for each in step.equations],
+        "latex": _latex(step.equations, order),
+        "lines": list(step.lines),
+        "checks": [{"name": name, "passed": True} for name in verify(step)],
+    }
+
+
+def _latex(equations: Sequence[Relation], order: Order) -> list[str]:
+    return [relation_latex(e.lhs, "=" if e.op == "==" else e.op, e.rhs, order) for e in equations]

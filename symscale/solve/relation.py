@@ -1,0 +1,172 @@
+"""The answer's own words: relations, intervals, cases and solutions, with exact decisions at a point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import sympy as sp
+
+from symscale.errors import UndecidedError
+
+Point: TypeAlias = Mapping[sp.Symbol, sp.Rational]
+
+#: Each operator as the set of signs of lhs - rhs it allows: 1 for <, 2 for ==, 4 for >.
+MASKS = {"<": 1, "==": 2, "<=": 3, ">": 4, ">=": 6}
+OPERATORS = {mask: op for op, mask in MASKS.items()}
+MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+
+
+@dataclass(frozen=True)
+class Relation:
+    """`lhs op rhs` with op one of < <= > >= ==, kept as written (sympy's own relations evaluate at once)."""
+
+    lhs: sp.Expr
+    op: str
+    rhs: sp.Expr
+
+    def __post_init__(self) -> None:
+        if self.op not in MASKS:
+            raise UndecidedError(f"unknown relation {self.op!r}", hint="use one of <, <=, >, >=, ==")
+
+    def holds(self, values: Point) -> bool:
+        """Return whether the relation is true at an exact point; radicals, logs and Max are decided exactly."""
+        lhs, rhs = self.lhs.xreplace(values), self.rhs.xreplace(values)
+        if lhs.has(sp.zoo, sp.nan) or rhs.has(sp.zoo, sp.nan):
+            return False
+        return bool(MASKS[self.op] & 1 << (sign_of_number(lhs, rhs) + 1))
+
+    def negated(self) -> Relation:
+        """Return the relation that holds exactly where this one does not; an equality has no such relation."""
+        if self.op == "==":
+            raise UndecidedError(f"the negation of {self} is not one relation")
+        return replace(self, op=OPERATORS[7 - MASKS[self.op]])
+
+    def subs(self, values: Mapping[sp.Expr, sp.Expr]) -> Relation:
+        """Return the relation with expressions replaced on both sides."""
+        return Relation(self.lhs.subs(values), self.op, self.rhs.subs(values))
+
+    def mirrored(self) -> Relation:
+        """Return the same relation with the sides exchanged."""
+        return Relation(self.rhs, MIRROR[self.op], self.lhs)
+
+    @property
+    def free_symbols(self) -> frozenset[sp.Symbol]:
+        """The symbols of both sides."""
+        return frozenset(self.lhs.free_symbols | self.rhs.free_symbols)
+
+    def __str__(self) -> str:
+        return f"{self.lhs} {self.op} {self.rhs}"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The values from `lo` to `hi`, each end in or out; lo may be 0 and hi may be oo, both of which are out."""
+
+    lo: sp.Expr
+    lo_open: bool
+    hi: sp.Expr
+    hi_open: bool
+
+    def contains(self, value: sp.Expr, values: Point) -> bool:
+        """Return whether a positive exact number lies in the interval, with `values` put into its ends."""
+        low, high = sign_of_number(value, self.lo.xreplace(values)), sign_of_number(value, self.hi.xreplace(values))
+        return (low > 0 or (low == 0 and not self.lo_open)) and (high < 0 or (high == 0 and not self.hi_open))
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the interval is a single value."""
+        return bool(self.lo == self.hi)
+
+    def __str__(self) -> str:
+        return f"{'(' if self.lo_open else '['}{self.lo}, {self.hi}{')' if self.hi_open else ']'}"
+
+
+ALWAYS = Interval(sp.S.Zero, False, sp.oo, True)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Under all of `when` the unknown lies in one of `intervals`; no interval means never.
+
+    Conditions are to be read from left to right: a later one may only make sense where the earlier ones hold.
+    """
+
+    when: tuple[Relation, ...]
+    intervals: tuple[Interval, ...]
+
+    def applies(self, values: Point) -> bool:
+        """Return whether every condition holds at an exact point."""
+        return all(condition.holds(values) for condition in self.when)
+
+    @property
+    def never(self) -> bool:
+        """Whether no value of the unknown will do."""
+        return not self.intervals
+
+    @property
+    def always(self) -> bool:
+        """Whether every positive value of the unknown will do."""
+        return self.intervals == (ALWAYS,)
+
+    def __str__(self) -> str:
+        found = "never" if self.never else "always" if self.always else " or ".join(map(str, self.intervals))
+        return f"{' and '.join(map(str, self.when))}: {found}" if self.when else found
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where `relation` holds, as disjoint cases that cover all positive values of the other symbols."""
+
+    relation: Relation
+    unknown: sp.Expr
+    cases: tuple[Case, ...]
+    exact: bool = True
+    assumptions: tuple[str | Relation, ...] = ()
+
+    def contains(self, value: sp.Expr, values: Point) -> bool:
+        """Return whether the unknown may take this value at an exact point of the other symbols."""
+        for case in self.cases:
+            if case.applies(values):
+                return any(interval.contains(value, values) for interval in case.intervals)
+        return False
+
+    def __str__(self) -> str:
+        return "\n".join(f"{self.unknown} in {case}" for case in self.cases)
+
+
+def sign_of_number(left: sp.Expr, right: sp.Expr = sp.S.Zero) -> int:
+    """Return the sign of `left - right` for two real numbers, exactly; infinity compares as expected."""
+    if left.is_Rational and right.is_Rational:
+        a, b = left.p * right.q, right.p * left.q
+        return (a > b) - (a < b)
+    if left is right or left == right:
+        return 0
+    if sp.oo in (left, right):
+        return 1 if left is sp.oo else -1
+    difference = left - right
+    if difference.is_Rational:
+        return (difference.p > 0) - (difference.p < 0)
+    return _sign_by_digits(difference)
+
+
+def _sign_by_digits(number: sp.Expr) -> int:
+    for digits in (15, 60, 240):
+        value = number.evalf(digits)
+        real, imaginary = value.as_real_imag()
+        if imaginary.is_zero is False and abs(imaginary) > abs(real) * sp.Rational(1, 10**10):
+            raise UndecidedError(f"{number} is not real")
+        # sympy marks a value without a single certain digit by the precision 1
+        if getattr(real, "_prec", 1) > 1 and real != 0:
+            return 1 if real > 0 else -1
+        if digits == 15 and _vanishes(number):
+            return 0
+    raise UndecidedError(f"the sign of {number} is beyond 240 digits")
+
+
+def _vanishes(number: sp.Expr) -> bool:
+    if number.is_algebraic and not number.has(sp.CRootOf):
+        unknown = sp.Dummy("x")
+        return bool(sp.minimal_polynomial(number, unknown) == unknown)
+    return bool(number.equals(0))

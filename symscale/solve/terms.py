@@ -1,0 +1,272 @@
+"""Sums of monomials: signs, common factors, and the form in which a condition reads well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import gcd, lcm
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.functions.elementary.miscellaneous import MinMaxBase
+
+from symscale.solve.relation import MASKS, MIRROR, Relation, sign_of_number
+from symscale.vocabulary import entry
+
+Powers = dict[sp.Expr, sp.Rational]
+
+_HARDWARE_STEMS = ("W_", "C_", "T_")
+
+
+@dataclass(frozen=True)
+class Monomial:
+    """`coefficient * prod(base ** exponent)`."""
+
+    coefficient: sp.Rational
+    powers: Powers
+
+    def expr(self) -> sp.Expr:
+        """Return the product as an expression."""
+        return sp.Mul(self.coefficient, *(sp.Pow(base, power) for base, power in self.powers.items()))
+
+    def over(self, other: Monomial) -> Monomial:
+        """Return the quotient of two monomials."""
+        powers = dict(self.powers)
+        for base, power in other.powers.items():
+            rest = powers.get(base, sp.S.Zero) - power
+            if rest:
+                powers[base] = rest
+            else:
+                del powers[base]
+        return Monomial(self.coefficient / other.coefficient, powers)
+
+
+def monomial(term: sp.Expr) -> Monomial:
+    """Split one term into its rational coefficient and the powers of its bases."""
+    coefficient = sp.S.One
+    powers: Powers = {}
+    for factor in term.args if term.is_Mul else (term,):
+        if factor.is_Rational:
+            coefficient *= factor
+            continue
+        base, power = factor.as_base_exp() if factor.is_Pow else (factor, sp.S.One)
+        if not power.is_Rational:
+            base, power = factor, sp.S.One
+        elif base.is_Rational and base.q != 1 and base.p == 1:
+            base, power = sp.Integer(base.q), -power  # (1/2)**(1/2) as 2**(-1/2), so that equal bases meet
+        powers[base] = powers.get(base, sp.S.Zero) + power
+        if not powers[base]:
+            del powers[base]
+    return Monomial(coefficient, powers)
+
+
+@lru_cache(maxsize=4096)
+def sign_of(expr: sp.Expr) -> int | None:
+    """Return 1, 0 or -1 if the sign follows from all symbols being positive, else None."""
+    if expr.is_Number or expr.is_NumberSymbol:
+        return sign_of_number(expr)
+    if expr.is_Symbol:
+        return 1
+    if expr.is_Mul:
+        return _sign_of_product(expr.args)
+    if expr.is_Pow:
+        return 1 if sign_of(expr.base) == 1 and expr.exp.is_real is not False else _sign_of_power(expr)
+    if expr.is_Add:
+        return _common([sign_of(term) for term in expr.args])
+    if isinstance(expr, MinMaxBase):
+        return _sign_of_extremum(expr)
+    if isinstance(expr, sp.ceiling):
+        return 1 if sign_of(expr.args[0]) == 1 else None
+    if isinstance(expr, sp.exp):
+        return 1
+    if not expr.free_symbols and not isinstance(expr, AppliedUndef):
+        return sign_of_number(expr)
+    return None
+
+
+def _sign_of_product(factors: Iterable[sp.Expr]) -> int | None:
+    result = 1
+    for factor in factors:
+        sign = sign_of(factor)
+        if sign is None:
+            return None
+        result *= sign
+    return result
+
+
+def _sign_of_power(expr: sp.Expr) -> int | None:
+    base = sign_of(expr.base)
+    if not expr.free_symbols:
+        return sign_of_number(expr)
+    if base == -1 and expr.exp.is_Integer:
+        return 1 if expr.exp % 2 == 0 else -1
+    return None
+
+
+def _common(signs: Sequence[int | None]) -> int | None:
+    kinds = set(signs) - {0}
+    if not kinds:
+        return 0
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+def _sign_of_extremum(expr: sp.Expr) -> int | None:
+    signs = [sign_of(arg) for arg in expr.args]
+    winner = 1 if isinstance(expr, sp.Max) else -1
+    return winner if winner in signs else _common(signs)
+
+
+def common_factor(terms: Sequence[Monomial]) -> Monomial:
+    """Return the greatest monomial that divides every term, negative powers included."""
+    numerators = gcd(*(abs(int(term.coefficient.p)) for term in terms))
+    denominators = lcm(*(int(term.coefficient.q) for term in terms))
+    powers = dict(terms[0].powers)
+    for term in terms[1:]:
+        # a base that this term lacks counts as power 0
+        for base in list(powers):
+            powers[base] = min(powers[base], term.powers.get(base, sp.S.Zero))
+        for base, power in term.powers.items():
+            if power < 0 and base not in powers:
+                powers[base] = power
+    for base in [base for base, power in powers.items() if not power]:
+        del powers[base]
+    return _completed(sp.Rational(numerators, denominators), powers, terms)
+
+
+def _completed(coefficient: sp.Rational, powers: Powers, terms: Sequence[Monomial]) -> Monomial:
+    # a negative power met late must also be compared with the earlier terms, which lack that base
+    for base, power in powers.items():
+        if power < 0:
+            powers[base] = min(term.powers.get(base, sp.S.Zero) for term in terms)
+    return Monomial(coefficient, powers)
+
+
+def grouped(terms: Sequence[sp.Expr]) -> tuple[Monomial, sp.Expr]:
+    """Return (common factor, rest) of a sum; the rest is 1 for a single term."""
+    parts = [monomial(term) for term in terms]
+    if len(parts) == 1:
+        return parts[0], sp.S.One
+    factor = common_factor(parts)
+    return factor, sp.Add(*(part.over(factor).expr() for part in parts))
+
+
+def tidy(terms: Sequence[sp.Expr]) -> sp.Expr:
+    """Return a sum as common factor times (grouped positive part minus grouped negative part)."""
+    terms = [term for term in terms if term != 0]
+    if not terms:
+        return sp.S.Zero
+    if len(terms) == 1:
+        return terms[0]
+    parts = [monomial(term) for term in terms]
+    factor = common_factor(parts)
+    rest = [part.over(factor).expr() for part in parts]
+    plus, minus = [t for t in rest if sign_of(t) != -1], [-t for t in rest if sign_of(t) == -1]
+    return factor.expr() * (_joined(plus) - _joined(minus))
+
+
+def _joined(terms: Sequence[sp.Expr]) -> sp.Expr:
+    if not terms:
+        return sp.S.Zero
+    factor, rest = grouped(terms)
+    return factor.expr() * rest
+
+
+def signed_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
+    """Return the terms of a sum, none of which is zero."""
+    return () if expr == 0 else sp.Add.make_args(expr)
+
+
+def compare(terms: Sequence[sp.Expr], op: str) -> Relation | bool:
+    """Return `sum(terms) op 0` in readable form, or the truth if positivity alone decides it.
+
+    Shapes go to the left and hardware symbols to the right, so that a condition reads D*F/(D + F) > b*C/(2*W).
+    The same comparison always gives the same two sides, whichever way round it came.
+    """
+    signs = [sign_of(term) for term in terms]
+    plus = [term for term, sign in zip(terms, signs, strict=True) if sign == 1]
+    minus = [-term for term, sign in zip(terms, signs, strict=True) if sign == -1]
+    if None in signs:
+        return Relation(tidy(terms), op, sp.S.Zero)
+    if not plus or not minus:
+        return bool(MASKS[op] & 1 << (bool(plus) - bool(minus) + 1))
+    return compare_sides(plus, op, minus)
+
+
+def compare_sides(plus: Sequence[sp.Expr], op: str, minus: Sequence[sp.Expr]) -> Relation | bool:
+    """Return `sum(plus) op sum(minus)` in readable form; every term is known to be positive."""
+    (left, left_rest), (right, right_rest) = grouped(plus), grouped(minus)
+    if left_rest == right_rest:
+        left_rest = right_rest = sp.S.One
+    ratio = left.over(right)
+    if left_rest is sp.S.One and right_rest is sp.S.One:
+        if not ratio.powers:
+            return bool(MASKS[op] & 1 << (sign_of_number(ratio.coefficient, sp.S.One) + 1))
+        ratio = _rooted(ratio)
+    if all(base.is_Integer for base in ratio.powers) and left_rest is right_rest is sp.S.One:
+        return bool(MASKS[op] & 1 << (sign_of_number(ratio.expr(), sp.S.One) + 1))
+    return _laid_out(ratio, left_rest, right_rest, op)
+
+
+def _rooted(ratio: Monomial) -> Monomial:
+    powers = [p for base, p in ratio.powers.items() if not base.is_Integer]
+    if not powers:
+        return ratio
+    step = sp.Rational(gcd(*(int(p.p) for p in powers)), lcm(*(int(p.q) for p in powers)))
+    if step == 1:
+        return ratio
+    number = sp.Pow(ratio.coefficient, 1 / step)
+    rooted = {base: power / step for base, power in ratio.powers.items()}
+    extra = monomial(number)
+    return Monomial(extra.coefficient, _product(rooted, extra.powers))
+
+
+def _product(first: Powers, second: Powers) -> Powers:
+    result = dict(first)
+    for base, power in second.items():
+        result[base] = result.get(base, sp.S.Zero) + power
+        if not result[base]:
+            del result[base]
+    return result
+
+
+@lru_cache(maxsize=4096)
+def is_hardware(base: sp.Expr) -> bool:
+    """Return whether a symbol stands for a rate, a time or a capacity of a machine, not for a size."""
+    if not base.is_Symbol:
+        return False
+    found = entry(base.name)
+    return bool(found.unit) if found else base.name.startswith(_HARDWARE_STEMS)
+
+
+def _laid_out(ratio: Monomial, left: sp.Expr, right: sp.Expr, op: str) -> Relation:
+    hard = {b: p for b, p in ratio.powers.items() if is_hardware(b) or b.is_Integer}
+    soft = {b: p for b, p in ratio.powers.items() if b not in hard}
+    height = sum(soft.values(), sp.S.Zero) + (left is not sp.S.One) - (right is not sp.S.One)
+    if not soft and left is right:
+        height = sum(hard.values(), sp.S.Zero)
+    if height < 0 or (height == 0 and _later(ratio, left, right)):
+        powers = {b: -p for b, p in ratio.powers.items()}
+        return _placed(Monomial(1 / ratio.coefficient, powers), right, left, MIRROR[op])
+    return _placed(ratio, left, right, op)
+
+
+def _later(ratio: Monomial, left: sp.Expr, right: sp.Expr) -> bool:
+    above = sorted(str(b) for b, p in ratio.powers.items() if p > 0)
+    below = sorted(str(b) for b, p in ratio.powers.items() if p < 0)
+    return (above, str(left)) > (below, str(right))
+
+
+def _placed(ratio: Monomial, left: sp.Expr, right: sp.Expr, op: str) -> Relation:
+    hard = {b: p for b, p in ratio.powers.items() if is_hardware(b) or b.is_Integer}
+    soft = {b: p for b, p in ratio.powers.items() if b not in hard}
+    named = any(not b.is_Integer for b in hard)
+    if named and (soft or left is not right):
+        lhs = Monomial(sp.S.One, soft).expr() * left / right
+        rhs = Monomial(1 / ratio.coefficient, {b: -p for b, p in hard.items()}).expr()
+        return Relation(lhs, op, rhs)
+    above = {b: p for b, p in ratio.powers.items() if p > 0 and not b.is_Integer}
+    below = {b: -p for b, p in ratio.powers.items() if b not in above}
+    return Relation(
+        Monomial(sp.S.One, above).expr() * left, op, Monomial(1 / ratio.coefficient, below).expr() * right
+    )
