@@ -14,6 +14,7 @@ help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 setup: $(STAMP)  ## create .venv and install symscale into it, editable, with the tools
+	@echo "symscale is in $(BIN)/symscale"
 
 # The package is editable, so only a change of pyproject.toml (dependencies, entry points) installs again.
 $(STAMP): pyproject.toml

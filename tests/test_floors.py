@@ -88,11 +88,8 @@ def imported_floors(tree: ast.AST, package: str) -> Iterator[tuple[int, str]]:
 
 def upward_imports(tree: ast.AST, package: str, floor: str) -> list[str]:
     rank = FLOORS.index(floor)
-    return [
-        f"line {line}: {floor} -> {target}"
-        for line, target in imported_floors(tree, package)
-        if FLOORS.index(target) < rank
-    ]
+    targets = dict.fromkeys(imported_floors(tree, package))  # one import of many names is one finding
+    return [f"line {line}: {floor} -> {target}" for line, target in targets if FLOORS.index(target) < rank]
 
 
 def calls(tree: ast.AST, names: set[str]) -> list[str]:

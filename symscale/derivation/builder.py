@@ -9,7 +9,7 @@ import sympy as sp
 
 from symscale.array import subscript
 from symscale.cost import Times, times
-from symscale.derivation.crossover import Crossover, cross
+from symscale.derivation.crossover import Crossover, bounds, cross
 from symscale.derivation.layer import Layer, Recount, lay
 from symscale.derivation.proof import Equal
 from symscale.derivation.step import Derivation, Relation, Step
@@ -19,7 +19,8 @@ from symscale.notation.elaborate import elaborate
 from symscale.notation.formula import parse_formula, parse_limits
 from symscale.notation.order import Order, merge
 from symscale.partition import Collective
-from symscale.solve.relation import Limit, exact_sign
+from symscale.solve.limits import Limit
+from symscale.solve.relation import sign_of_number
 from symscale.vocabulary import symbol
 
 PASSES = {
@@ -210,6 +211,28 @@ class Builder:
             _expected(found, str(expect))
         return found
 
+    def conclude(self, found: Crossover) -> None:
+        """Restate the headline: the strictest condition, with its dtype form and its number."""
+        answer = found.headline
+        equations = [each for case in answer.cases for each in bounds(answer.unknown, case)]
+        if not equations or self.layer is None:
+            return
+        typed = [each.subs(dict(self.layer.typed.numbers)) for each in equations]
+        shown, again = [*equations], [each.rhs for each in equations]
+        if typed != equations:
+            shown += typed
+            again += [each.rhs.subs(list(self.layer.typed.numbers.items())) for each in equations]
+        if found.value is not None and len(equations) == 1:
+            shown.append(Relation(equations[0].lhs, equations[0].op, found.value))
+            again.append(found.value)
+        limits = f", for {', '.join(answer.assumptions)}" if answer.assumptions else ""
+        against = "HBM" if found.resource == "hbm" else "the network"
+        reason = f"The strictest condition: the {found.passes} pass against {against}{limits}"
+        reason += f"; the last line on {found.on}." if found.on and found.value is not None else "."
+        conditions = tuple(each for case in answer.cases if case.intervals for each in case.when)
+        units = ("",) * (len(shown) - 1) + (found.unit if found.value is not None else "",)
+        self.add(Step("remark", "Answer", reason, tuple(shown), (Equal(tuple(again)),), (), conditions, units))
+
     def remark(self, text: str, *equations: Relation, equal: Sequence[sp.Expr] = ()) -> None:
         """Note something that an equation shows; `equal` are the right sides, found another way."""
         self.add(Step("remark", "Remark", text, tuple(equations), (Equal(tuple(equal)),)))
@@ -227,7 +250,7 @@ def _expected(found: Crossover, text: str) -> None:
     stated = parse_formula(text).expr
     digits = max(2, len(text.replace(",", "").replace(".", "").strip("0")))
     value = found.value
-    if value is None or exact_sign(abs(value / stated - 1) - sp.Rational(6, 10**digits)) > 0:
+    if value is None or sign_of_number(abs(value / stated - 1) - sp.Rational(6, 10**digits)) > 0:
         shown = "no number" if value is None else str(value.evalf(6))
         raise StepError(f"The derivation gives {shown}, where {text} is expected.")
 

@@ -13,7 +13,8 @@ from symscale.derivation.step import Relation, Step
 from symscale.errors import SymscaleError
 from symscale.notation.text import relation_text, to_text
 from symscale.solve import approximate, approximate_relation, crossover
-from symscale.solve.relation import Approximation, Case, Interval, Limit, Solution
+from symscale.solve.limits import Approximation, Limit
+from symscale.solve.relation import Case, Interval, Solution
 from symscale.vocabulary import symbol
 
 ABOVE = {True: ">", False: ">="}
@@ -85,7 +86,7 @@ def cross(
     # one chip on an axis sends nothing, so the interesting sizes are those above 1
     above_one = tuple(Relation(size, ">", sp.S.One) for size in mesh if size in relation.rhs.free_symbols)
     solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one)
-    where = f"{passes.capitalize()} pass against {_resource(resource)}: " if passes else ""
+    where = f"{pass_name(passes)} against {_resource(resource)}: " if passes else ""
     answers = [Answer("exact", solution, unknown, solution.cases)]
     steps = _solving(f"{where}the exact answer", relation, solution, unknown, solution.cases, long)
     if not exact:
@@ -103,6 +104,11 @@ def cross(
     if layer is not None:
         steps += _dtype_form(where, result, layer, long)
     return result, steps
+
+
+def pass_name(passes: str) -> str:
+    """Return `Forward pass`, or `Both passes`."""
+    return "Both passes" if passes == "both" else f"{passes.capitalize()} pass"
 
 
 def _resource(resource: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from symscale.derivation.crossover import Crossover, border, bounds, with_value
+from symscale.derivation.crossover import Crossover, border, bounds, pass_name, with_value
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import Evaluated
 from symscale.derivation.step import Relation, Step
@@ -48,7 +48,7 @@ def evaluate(
     lines = tuple(f"{to_text(s)} = {format_number(v)}" for s, v in used.items())
     conditions = [each.subs(known) for case in answer.cases for each in case.when if case.intervals]
     shown = tuple(each for each in conditions if each.free_symbols)
-    passes = f"{found.passes.capitalize()} pass" if found.passes else "In numbers"
+    passes = pass_name(found.passes) if found.passes else "In numbers"
     step = Step(
         "evaluate",
         f"{passes}{where}",

@@ -52,7 +52,8 @@ class Layer:
                 for value in self.program.values.values()
             )
         )
-        return Order(symbols=tuple(dict.fromkeys(names)), terms=(terms,))
+        widths = [str(size) for size in self.typed.numbers]
+        return Order(symbols=tuple(dict.fromkeys([*widths, *names])), terms=(terms,))
 
 
 def lay(

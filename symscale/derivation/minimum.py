@@ -19,7 +19,7 @@ from symscale.machine import Machine
 from symscale.notation.formula import parse_formula
 from symscale.notation.text import to_text
 from symscale.solve import approximate, best_integers, minimise
-from symscale.solve.relation import Limit
+from symscale.solve.limits import Limit
 from symscale.vocabulary import symbol
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import sympy as sp
 
 from symscale.errors import StepError
 from symscale.notation.text import relation_text, to_text
-from symscale.solve.relation import Approximation, Interval, Relation, Solution, exact_sign
+from symscale.solve.limits import Approximation
+from symscale.solve.relation import Interval, Relation, Solution, sign_of_number
 
 SAMPLES = 3
 Point = dict[sp.Symbol, sp.Expr]
@@ -43,7 +44,7 @@ class Equal:
             symbols = equation.rhs.free_symbols | other.free_symbols
             for _ in range(SAMPLES):
                 point = random_point(symbols, rng)
-                if exact_sign(equation.rhs.xreplace(point) - other.xreplace(point)) != 0:
+                if sign_of_number(equation.rhs.xreplace(point) - other.xreplace(point)) != 0:
                     fail("Not equal at a random point", equation)
 
 
@@ -66,7 +67,7 @@ class Substituted:
             for _ in range(SAMPLES):
                 point = random_point(symbols, rng)
                 for side, other in ((equation.lhs, wanted.lhs), (equation.rhs, wanted.rhs)):
-                    if exact_sign(side.xreplace(point) - other.xreplace(point)) != 0:
+                    if sign_of_number(side.xreplace(point) - other.xreplace(point)) != 0:
                         fail("The substitution does not give this", equation)
 
 
@@ -84,7 +85,7 @@ class InLimit:
             raise StepError("An approximation that drops nothing is no approximation.")
         for equation, each in zip(equations, self.found, strict=True):
             point = random_point(each.exact.free_symbols | each.approximate.free_symbols, rng)
-            if exact_sign(equation.rhs.xreplace(point) - each.approximate.xreplace(point)) != 0:
+            if sign_of_number(equation.rhs.xreplace(point) - each.approximate.xreplace(point)) != 0:
                 fail("Not the approximation that was derived", equation)
             far = self._at(each, point, sp.Rational(1, 10**6))
             near = self._at(each, point, sp.Rational(1, 10**9))
@@ -135,7 +136,7 @@ class Solved:
     def _agrees(self, question: Relation, equations: Sequence[Relation], point: Point) -> int:
         for equation in equations:
             border = equation.rhs.xreplace(point)
-            if exact_sign(border) <= 0:
+            if sign_of_number(border) <= 0:
                 return 0
         for equation in equations:
             border = equation.rhs.xreplace(point)
@@ -177,11 +178,11 @@ class Covers:
 
 
 def _inside(interval: Interval, here: sp.Expr, point: Point) -> bool:
-    low = exact_sign(here - interval.lo.xreplace(point))
+    low = sign_of_number(here - interval.lo.xreplace(point))
     above = low > 0 or (low == 0 and not interval.lo_open)
     if interval.hi == sp.oo:
         return above
-    high = exact_sign(interval.hi.xreplace(point) - here)
+    high = sign_of_number(interval.hi.xreplace(point) - here)
     return above and (high > 0 or (high == 0 and not interval.hi_open))
 
 
@@ -207,7 +208,7 @@ class Minimal:
             value = self.objective.xreplace({**point, self.variable: at})
             for factor in (sp.Rational(1, 2), sp.Rational(99, 100), sp.Rational(101, 100), sp.Integer(2)):
                 other = self.objective.xreplace({**point, self.variable: at * factor})
-                if exact_sign(other - value) < 0:
+                if sign_of_number(other - value) < 0:
                     fail("A neighbour is better than this optimum", equations[0])
 
 

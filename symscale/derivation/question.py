@@ -16,7 +16,7 @@ from symscale.derivation.step import Derivation
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import Machine, machine
 from symscale.notation.formula import parse_formula, parse_limits, parse_relation
-from symscale.solve.relation import Limit
+from symscale.solve.limits import Limit
 from symscale.vocabulary import symbol
 
 
@@ -92,11 +92,12 @@ def derive(question: Question) -> Answered:
     if question.minimize:
         optimum = optimise(d, layer, found, question, numeric, chip)
     if question.solve and optimum is None:
-        _crossovers(d, layer, found, question)
+        _crossovers(d, layer, found, question, chip, numeric)
+    if question.solve and optimum is not None and (chip is not None or numeric):
+        d.evaluate(on=chip, values={str(k): v for k, v in numeric.items()})
     headline = strictest(d.crossovers)
-    if (chip is not None or numeric) and d.crossovers:
-        for each in list(d.crossovers):
-            d.evaluate(each, on=chip, values={str(k): v for k, v in numeric.items()})
+    if headline is not None:
+        d.conclude(d.crossovers[headline])
     return Answered(question, d.derivation, layer, found, tuple(d.crossovers), headline, optimum)
 
 
@@ -147,7 +148,14 @@ def resources(times: Times) -> list[tuple[str, sp.Expr]]:
     return [*found, ("hbm", times.hbm)] if times.hbm != 0 else found
 
 
-def _crossovers(d: Builder, layer: Layer, found: Mapping[str, Times], question: Question) -> None:
+def _crossovers(
+    d: Builder,
+    layer: Layer,
+    found: Mapping[str, Times],
+    question: Question,
+    chip: Machine | None,
+    numeric: Mapping[sp.Symbol, sp.Expr],
+) -> None:
     unknown = parse_formula(question.solve, aliases=aliases(layer)).expr
     limits: Sequence[Limit] | None = None
     if question.assume:
@@ -169,6 +177,8 @@ def _crossovers(d: Builder, layer: Layer, found: Mapping[str, Times], question: 
                 if limits is None:
                     raise
                 d.crossover(lhs, ">=", rhs, unknown, exact=True, passes=name, resource=resource)
+            if chip is not None or numeric:
+                d.evaluate(on=chip, values={str(k): v for k, v in numeric.items()})
 
 
 def constraint(question: Question, layer: Layer, keep: sp.Expr) -> dict[sp.Symbol, sp.Expr]:

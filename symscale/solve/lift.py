@@ -69,8 +69,10 @@ def _extrema(lhs: sp.Expr, rhs: sp.Expr) -> Iterator[MinMaxBase]:
 def _lifted(lhs: sp.Expr, op: str, rhs: sp.Expr, node: MinMaxBase, unknown: sp.Symbol) -> list[Piece]:
     rising = _combine([_direction(lhs, node), _negative(_direction(rhs, node))])
     branches = [(_with(lhs, node, arg), _with(rhs, node, arg)) for arg in node.args]
-    if rising is None or op == "==":
+    if rising is None:
         return _by_regime(branches, op, node, unknown)
+    if op == "==":
+        return both(pieces_of(lhs, ">=", rhs, unknown), pieces_of(lhs, "<=", rhs, unknown))
     answers = [pieces_of(left, op, right, unknown) for left, right in branches]
     wants_one = (rising == 1) == (op in (">", ">=")) if isinstance(node, sp.Max) else (rising == 1) != (op in (">", ">="))
     return any_of(answers) if wants_one else all_of(answers)

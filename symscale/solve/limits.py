@@ -1,0 +1,30 @@
+"""Limits and what they leave: the words of an approximation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+
+@dataclass(frozen=True)
+class Limit:
+    """`small << large` for each large one; `X >> 1` is written with small = 1."""
+
+    small: sp.Expr
+    large: tuple[sp.Expr, ...]
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """An expression in a limit: what stays, what was dropped, exact over approximate, and their relative distance.
+
+    `ratio` = exact / approximate tends to 1 in the limit; `error` = ratio − 1.
+    """
+
+    exact: sp.Expr
+    approximate: sp.Expr
+    dropped: tuple[sp.Expr, ...]
+    limits: tuple[Limit, ...]
+    ratio: sp.Expr
+    error: sp.Expr
