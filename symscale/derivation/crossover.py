@@ -87,8 +87,9 @@ def cross(
     above_one = tuple(Relation(size, ">", sp.S.One) for size in mesh if size in relation.rhs.free_symbols)
     solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one)
     where = f"{pass_name(passes)} against {_resource(resource)}: " if passes else ""
-    answers = [Answer("exact", solution, unknown, solution.cases)]
-    steps = _solving(f"{where}the exact answer", relation, solution, unknown, solution.cases, long)
+    shown, cases = headline_ratio(solution, unknown, mesh) if exact else (unknown, solution.cases)
+    answers = [Answer("exact", solution, shown, cases)]
+    steps = _solving(f"{where}the exact answer", relation, solution, shown, cases, long)
     if not exact:
         approximated = _in_limits(relation, unknown, limits, layer, resource)
         if approximated is not None:
@@ -216,7 +217,8 @@ def headline_ratio(
     edge = border(solution.cases)
     if edge is None or not unknown.is_Symbol or unknown in mesh:
         return unknown, solution.cases
-    factor = sp.Mul(*(axis for axis in mesh if axis in edge.free_symbols and axis not in (edge / axis).free_symbols))
+    counts = (*mesh, symbol("N_chips"))
+    factor = sp.Mul(*(axis for axis in counts if axis in edge.free_symbols and axis not in (edge / axis).free_symbols))
     if factor == 1:
         return unknown, solution.cases
     scaled = []
@@ -287,6 +289,8 @@ def _unit(unknown: sp.Expr, layer: Layer | None) -> str:
         return count
     if above in layer.mesh_symbols:
         return "chips"
+    if below == symbol("N_chips"):
+        return f"{count} per chip".strip()
     names = {size: name for name, size in layer.program.mesh.items()}
     over = [names[each] for each in below.free_symbols if each in names]
     if not over:

@@ -64,7 +64,7 @@ def equation_latex(equation: Relation, order: Order) -> str:
         sign = {"=": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge"}[op]
         from symscale.notation.latex import to_latex
 
-        return f"{to_latex(equation.lhs, order)} {sign} {format_number(equation.rhs, style='latex')}"
+        return f"{to_latex(equation.lhs, order)} {sign} {format_number(equation.rhs, 6, style='latex')}"
     return relation_latex(equation.lhs, op, equation.rhs, order)
 
 

@@ -44,7 +44,7 @@ def equation_text(equation: Relation, order: Order) -> str:
     """Return an equation; a number on the right side is rounded for reading."""
     op = "=" if equation.op == "==" else equation.op
     if equation.rhs.is_number and not _short(equation.rhs):
-        return f"{to_text(equation.lhs, order)} {op} {format_number(equation.rhs)}"
+        return f"{to_text(equation.lhs, order)} {op} {format_number(equation.rhs, 6)}"
     return relation_text(equation.lhs, op, readable(equation.rhs), order)
 
 

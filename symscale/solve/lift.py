@@ -6,7 +6,7 @@ f(Max(a, b)) > c is "f(a) > c or f(b) > c". Where the direction is unknown the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 
 import sympy as sp
@@ -14,24 +14,21 @@ from sympy.functions.elementary.miscellaneous import MinMaxBase
 
 from symscale.errors import UndecidedError
 from symscale.solve.collect import Powers, collect, times
+from symscale.solve.inverse import by_inverse
 from symscale.solve.pieces import Piece, always, both, either, given
 from symscale.solve.relation import MASKS, MIRROR, Relation
 from symscale.solve.roots import where
 from symscale.solve.terms import compare, monomial, sign_of, signed_terms
 
-Solver = Callable[[sp.Expr, str, sp.Expr], list[Piece]]
-
 
 def pieces_of(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol) -> list[Piece]:
     """Return where `lhs op rhs` holds as disjoint pieces."""
-    from symscale.solve.inverse import by_inverse
-
     extremum = next(_extrema(lhs, rhs), None)
     if extremum is not None:
         return _lifted(lhs, op, rhs, extremum, unknown)
     if unknown not in lhs.free_symbols and unknown not in rhs.free_symbols:
         return given(compare(_differences(lhs, rhs), op))
-    found = by_inverse(lhs, op, rhs, unknown)
+    found = by_inverse(lhs, op, rhs, unknown, pieces_of)
     if found is not None:
         return found
     left, right = _without_common_factors(lhs, rhs)

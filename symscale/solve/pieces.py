@@ -16,7 +16,7 @@ from symscale.solve.relation import ALWAYS, Interval, Relation
 Intervals: TypeAlias = tuple[Interval, ...]
 _Combine: TypeAlias = Callable[[Region, Intervals, Intervals], Iterator[tuple[Region, Intervals]]]
 
-_MOST_PIECES = 400
+_MOST_PIECES = 64
 
 
 @dataclass(frozen=True)
