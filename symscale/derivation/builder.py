@@ -88,7 +88,7 @@ class Builder:
         `axes` gives for a mesh axis the number of physical axes it spans or the name of its network.
         Raises NotationError, LayoutError, MachineError.
         """
-        laid = {name: sp.sympify(size) if isinstance(size, int) else size for name, size in (mesh or {}).items()}
+        laid = {name: sp.Integer(size) if isinstance(size, int) else size for name, size in (mesh or {}).items()}
         program = elaborate(text, mesh=laid, sizes=sizes or {})
         placement = {
             name: where if isinstance(where, str) else sp.Integer(where) if isinstance(where, int) else where
@@ -169,6 +169,7 @@ class Builder:
         exact: bool = False,
         passes: str = "",
         resource: str = "network",
+        rule: Mapping[sp.Symbol, sp.Expr] | None = None,
     ) -> Crossover:
         """Solve `lhs op rhs`, exactly and in the named limits, and in the dtype form.
 
@@ -179,7 +180,14 @@ class Builder:
         if isinstance(limits, str):
             limits = [Limit(each.small, tuple(each.large)) for each in parse_limits(limits)]
         found, steps = cross(
-            Relation(lhs, op, rhs), unknown, self.layer, limits=limits, exact=exact, passes=passes, resource=resource
+            Relation(lhs, op, rhs),
+            unknown,
+            self.layer,
+            limits=limits,
+            exact=exact,
+            passes=passes,
+            resource=resource,
+            rule=rule or {},
         )
         self.steps += steps
         self.crossovers.append(found)
@@ -203,7 +211,7 @@ class Builder:
             raise SymscaleError("There is nothing to evaluate yet.", hint="Solve a crossover first.")
         crossover = crossover or self.crossovers[-1]
         chip = machine(on) if isinstance(on, str) else on
-        given = {symbol(name): sp.sympify(value) if isinstance(value, int) else value for name, value in (values or {}).items()}
+        given = {symbol(name): sp.Integer(value) if isinstance(value, int) else value for name, value in (values or {}).items()}
         found, step = evaluate(crossover, self.layer, chip, given)
         self.steps.append(step)
         self.crossovers[self.crossovers.index(crossover)] = found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -79,8 +79,13 @@ def cross(
     exact: bool,
     passes: str,
     resource: str,
+    rule: Mapping[sp.Symbol, sp.Expr],
 ) -> tuple[Crossover, list[Step]]:
-    """Return the answers to a relation and the steps that lead to them."""
+    """Return the answers to a relation and the steps that lead to them.
+
+    `rule` eliminates a symbol, Y = N/X; limits are taken before it, so that Y >> 1 is not lost.
+    """
+    asked, relation = relation, relation.subs(rule)
     mesh = layer.mesh_symbols if layer is not None else ()
     long = frozenset(mesh)
     # one chip on an axis sends nothing, so the interesting sizes are those above 1
@@ -91,14 +96,15 @@ def cross(
     answers = [Answer("exact", solution, shown, cases)]
     steps = _solving(f"{where}the exact answer", relation, solution, shown, cases, long)
     if not exact:
-        approximated = _in_limits(relation, unknown, limits, layer, resource)
+        approximated = _in_limits(asked, unknown, limits, layer, resource)
         if approximated is not None:
-            question, found, named = approximated
+            near, found, named = approximated
+            question = near.subs(rule)
             simpler = crossover(question.lhs, question.op, question.rhs, unknown, given=above_one)
             ratio, cases = headline_ratio(simpler, unknown, mesh)
             names = tuple(limit_text(each) for each in named)
             answers.append(Answer("approx", simpler, ratio, cases, names))
-            steps.append(_approximation(where, relation, question, found, names))
+            steps.append(_approximation(where, found, names))
             steps += _solving(f"{where}the answer for {', '.join(names)}", question, simpler, ratio, cases, long)
             steps += _distance(where, answers[0], answers[1], named, unknown)
     result = Crossover(passes, resource, relation, tuple(answers), _unit(answers[-1].unknown, layer))
@@ -231,9 +237,7 @@ def headline_ratio(
     return unknown / factor, tuple(scaled)
 
 
-def _approximation(
-    where: str, relation: Relation, question: Relation, found: Sequence[Approximation], names: Sequence[str]
-) -> Step:
+def _approximation(where: str, found: Sequence[Approximation], names: Sequence[str]) -> Step:
     dropped = [to_text(term) for each in found for term in each.dropped]
     labels = [symbol("lhs"), symbol("rhs")]
     equations = tuple(
@@ -276,7 +280,7 @@ def _dtype_form(where: str, found: Crossover, layer: Layer, long: frozenset[sp.S
         return []
     names = sorted({layer.typed.dtype[name] for name in layer.program.leaves})
     values = tuple(numbers.items())
-    typed = tuple(each.subs(dict(values)) for each in equations)
+    typed = tuple(Relation(e.lhs, e.op, sp.factor_terms(e.rhs.xreplace(numbers))) for e in equations)
     title = f"{where}in {', '.join(names)}"
     reason = "Put in " + ", ".join(f"{key} = {to_text(value)} B" for key, value in values) + "."
     return [Step("substitute", title, reason, typed, (Substituted(equations, values),))]

@@ -37,7 +37,7 @@ def evaluate(
     known = numbers(layer, chip, given)
     answer = found.headline
     formulas = tuple(each for case in answer.cases for each in bounds(answer.unknown, case))
-    equations = tuple(Relation(each.lhs, each.op, each.rhs.xreplace(known)) for each in formulas)
+    equations = tuple(Relation(e.lhs, e.op, sp.factor_terms(e.rhs.xreplace(known))) for e in formulas)
     used = {s: known[s] for each in formulas for s in each.rhs.free_symbols if s in known}
     edge = border(answer.cases)
     value = None if edge is None else edge.xreplace(known)
@@ -46,6 +46,7 @@ def evaluate(
     on = chip.title if chip is not None else ""
     where = f" on {on}" if on else ""
     lines = tuple(f"{to_text(s)} = {format_number(v)}" for s, v in used.items())
+    lines += _whole(answer.unknown, equations, layer, known)
     conditions = [each.subs(known) for case in answer.cases for each in case.when if case.intervals]
     shown = tuple(each for each in conditions if each.free_symbols)
     passes = pass_name(found.passes) if found.passes else "In numbers"
@@ -60,3 +61,17 @@ def evaluate(
         (found.unit,) * len(equations),
     )
     return with_value(found, value, on), step
+
+
+def _whole(
+    unknown: sp.Expr, equations: tuple[Relation, ...], layer: Layer | None, known: Mapping[sp.Symbol, sp.Expr]
+) -> tuple[str, ...]:
+    """Return the whole sizes of a mesh axis that meet the numbers: divisors of N if it is known, else powers of two."""
+    if layer is None or unknown not in layer.mesh_symbols or any(each.rhs.free_symbols for each in equations):
+        return ()
+    chips = known.get(symbol("N_chips"))
+    top = int(chips) if chips is not None else 2**16
+    options = sp.divisors(top) if chips is not None else [2**n for n in range(17)]
+    fitting = [n for n in options if all(each.holds({unknown: sp.Integer(n)}) for each in equations)]
+    among = f"divisors of {top}" if chips is not None else "powers of two"
+    return (f"whole {to_text(unknown)} among the {among}: {', '.join(map(str, fitting)) or 'none'}",)

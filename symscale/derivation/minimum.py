@@ -17,6 +17,7 @@ from symscale.derivation.step import Relation, Step
 from symscale.errors import SymscaleError
 from symscale.machine import Machine
 from symscale.notation.formula import parse_formula
+from symscale.notation.numbers import format_number
 from symscale.notation.text import to_text
 from symscale.solve import approximate, best_integers, minimise
 from symscale.solve.limits import Limit
@@ -119,7 +120,7 @@ def _numbers(
     number = point.xreplace(known)
     if number.free_symbols:
         return Optimised(variable, point, value, None, ())
-    there = objective.xreplace(known)
+    there = _without_common_factors(objective, variable).xreplace(known)
     chips = known.get(symbol("N_chips"))
     integers: tuple[tuple[int, sp.Expr, sp.Expr], ...] = ()
     lines: tuple[str, ...] = ()
@@ -127,7 +128,7 @@ def _numbers(
         ranked = best_integers(there, variable, divides=int(chips))
         integers = tuple((int(at), time, loss) for at, time, loss in ranked)
         lines = tuple(
-            f"{variable} = {at}: {to_text(sp.Float(100 * loss, 3))} % above the optimum" for at, _, loss in integers[:3]
+            f"{variable} = {at}: {format_number(100 * loss, 3)} % above the optimum" for at, _, loss in integers[:3]
         )
     d.add(
         Step(
@@ -140,3 +141,21 @@ def _numbers(
         )
     )
     return Optimised(variable, point, value, number, integers)
+
+
+def _without_common_factors(objective: sp.Expr, variable: sp.Symbol) -> sp.Expr:
+    """Return the objective divided by what all its terms share: the loss of a mesh does not depend on it."""
+    parts = [part.as_powers_dict() for part in _parts(objective)]
+    shared = [
+        name
+        for name in objective.free_symbols - {variable}
+        if len({powers.get(name, 0) for powers in parts}) == 1 and parts
+    ]
+    factor = sp.Mul(*(name ** parts[0].get(name, 0) for name in shared))
+    if isinstance(objective, sp.Max):
+        return sp.Max(*(part / factor for part in objective.args))
+    return sp.expand(objective / factor)
+
+
+def _parts(objective: sp.Expr) -> tuple[sp.Expr, ...]:
+    return tuple(objective.args) if isinstance(objective, sp.Max | sp.Add) else (objective,)

@@ -165,18 +165,17 @@ def _crossovers(
         if times.math == 0 or name == "update":
             continue
         for resource, spent in resources(times):
-            lhs, rhs = (side.xreplace(eliminated) for side in (times.math, spent))
-            if not unknown.free_symbols & (lhs / rhs).free_symbols:
+            lhs, rhs = times.math, spent
+            if not unknown.free_symbols & (lhs / rhs).xreplace(eliminated).free_symbols:
                 continue
+            asked = {"passes": name, "resource": resource, "rule": eliminated}
             try:
-                d.crossover(
-                    lhs, ">=", rhs, unknown, limits=limits, exact=question.exact, passes=name, resource=resource
-                )
+                d.crossover(lhs, ">=", rhs, unknown, limits=limits, exact=question.exact, **asked)
             except SymscaleError:
                 # the limits the user names may touch one resource only; the other keeps its exact form
                 if limits is None:
                     raise
-                d.crossover(lhs, ">=", rhs, unknown, exact=True, passes=name, resource=resource)
+                d.crossover(lhs, ">=", rhs, unknown, exact=True, **asked)
             if chip is not None or numeric:
                 d.evaluate(on=chip, values={str(k): v for k, v in numeric.items()})
 

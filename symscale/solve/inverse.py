@@ -13,7 +13,7 @@ import sympy as sp
 
 from symscale.errors import UndecidedError
 from symscale.solve.collect import collect
-from symscale.solve.pieces import Piece, always, both, either, given
+from symscale.solve.pieces import Piece, always, both, either
 from symscale.solve.region import EVERYWHERE, Region
 from symscale.solve.relation import ALWAYS, MASKS, MIRROR, Interval, sign_of_number
 from symscale.solve.terms import compare, sign_of, signed_terms
@@ -68,47 +68,30 @@ def _through_step(
     lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol, node: sp.Expr, solver: Solver
 ) -> list[Piece]:
     mark = sp.Dummy("step", positive=True)
-    left, right = _marked(lhs, rhs, unknown, {node: mark})
-    inner, is_ceiling = node.args[0], isinstance(node, sp.ceiling)
+    is_ceiling = isinstance(node, sp.ceiling)
+    # both marks count 1, 2, 3, …: the ceiling itself, and the floor plus one
+    left, right = _marked(lhs, rhs, unknown, {node: mark if is_ceiling else mark - 1})
     result: list[Piece] = []
     for piece in solver(left, op, right, mark):
         found = always(False)
         for interval in piece.intervals:
-            found = either(found, _carried_back(interval, inner, is_ceiling, unknown, solver))
+            found = either(found, _carried_back(interval, node.args[0], is_ceiling, unknown, solver))
         result += _within(piece.region, found)
-    return result if is_ceiling else either(result, _at_zero(left, op, right, mark, inner, unknown, solver))
+    return result
 
 
 def _carried_back(
     interval: Interval, inner: sp.Expr, is_ceiling: bool, unknown: sp.Symbol, solver: Solver
 ) -> list[Piece]:
-    low, high = _step_ends(interval, is_ceiling)
-    found = always(True)
-    for bound in (low, high):
-        if bound is not None:
-            found = both(found, solver(inner, bound[0], bound[1], unknown))
-    return found
-
-
-def _step_ends(
-    interval: Interval, is_ceiling: bool
-) -> tuple[tuple[str, sp.Expr] | None, tuple[str, sp.Expr] | None]:
     lo, hi = interval.lo, interval.hi
-    above = sp.floor(lo) if interval.lo_open or lo == 0 else sp.ceiling(lo) - 1
-    below = sp.ceiling(hi) - 1 if interval.hi_open and hi is not sp.oo else sp.floor(hi) if hi is not sp.oo else hi
-    if is_ceiling:
-        return None if lo == 0 else (">", above), None if hi is sp.oo else ("<=", below)
-    return (">=", above + 1), None if hi is sp.oo else ("<", below + 1)
-
-
-def _at_zero(
-    left: sp.Expr, op: str, right: sp.Expr, mark: sp.Symbol, inner: sp.Expr, unknown: sp.Symbol, solver: Solver
-) -> list[Piece]:
-    """Return where floor(inner) is 0 and the relation holds there."""
-    low, high = left.subs(mark, 0), right.subs(mark, 0)
-    if low.has(sp.zoo, sp.nan) or high.has(sp.zoo, sp.nan):
-        return always(False)
-    return both(given(compare(signed_terms(sp.expand(low - high)), op)), solver(inner, "<", sp.S.One, unknown))
+    found = always(True)
+    if lo != 0:
+        step = sp.floor(lo) if interval.lo_open else sp.ceiling(lo) - 1
+        found = both(found, solver(inner, ">" if is_ceiling else ">=", step, unknown))
+    if hi is not sp.oo:
+        step = sp.ceiling(hi) - 1 if interval.hi_open else sp.floor(hi)
+        found = both(found, solver(inner, "<=" if is_ceiling else "<", step, unknown))
+    return found
 
 
 # ---------------------------------------------------------------- powers a**n
@@ -125,10 +108,10 @@ def _through_power(
     pieces = solver(left, op, right, mark)
     result: list[Piece] = []
     for relation in (">", "<"):
-        grows = compare(signed_terms(base - 1), relation)
-        inside = EVERYWHERE.meet(grows)
+        inside = EVERYWHERE.meet(compare(signed_terms(base - 1), relation))
         if inside is not None:
-            result += _within(inside, _logarithms(pieces, base, rate, grows=relation == ">"))
+            grows = (relation == ">") == (sign_of(rate) == 1)
+            result += _within(inside, _logarithms(pieces, base, rate, grows=grows))
     return result + _at_base_one(left, op, right, mark, base, solver)
 
 
@@ -138,7 +121,7 @@ def _in_terms_of(
     own, exponent = node.as_base_exp()
     slope, rest = exponent.coeff(unknown, 1), exponent.coeff(unknown, 0)
     factor = slope / rate
-    if own != base or not factor.is_Rational or sign_of(rate) != 1 or exponent != slope * unknown + rest:
+    if own != base or not factor.is_Rational or sign_of(rate) not in (1, -1) or exponent != slope * unknown + rest:
         raise UndecidedError(f"{node} is not a power of {base}**({rate}*{unknown}), so there is no closed form")
     return mark**factor * base**rest
 

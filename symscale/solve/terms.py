@@ -73,7 +73,8 @@ def sign_of(expr: sp.Expr) -> int | None:
     if expr.is_Pow:
         return 1 if sign_of(expr.base) == 1 and expr.exp.is_real is not False else _sign_of_power(expr)
     if expr.is_Add:
-        return _common([sign_of(term) for term in expr.args])
+        signs = [sign_of(term) for term in expr.args]
+        return 1 if 1 in signs and all(map(_nonnegative, signs, expr.args)) else _common(signs)
     if isinstance(expr, MinMaxBase):
         return _sign_of_extremum(expr)
     if isinstance(expr, sp.ceiling):
@@ -83,6 +84,13 @@ def sign_of(expr: sp.Expr) -> int | None:
     if not expr.free_symbols and not isinstance(expr, AppliedUndef):
         return sign_of_number(expr)
     return None
+
+
+def _nonnegative(sign: int | None, expr: sp.Expr) -> bool:
+    if sign is not None:
+        return sign >= 0
+    factors = expr.args if expr.is_Mul else (expr,)
+    return all(sign_of(f) == 1 or (isinstance(f, sp.floor) and sign_of(f.args[0]) == 1) for f in factors)
 
 
 def _sign_of_product(factors: Iterable[sp.Expr]) -> int | None:
@@ -187,10 +195,19 @@ def compare(terms: Sequence[sp.Expr], op: str) -> Relation | bool:
     plus = [term for term, sign in zip(terms, signs, strict=True) if sign == 1]
     minus = [-term for term, sign in zip(terms, signs, strict=True) if sign == -1]
     if None in signs:
-        return Relation(tidy(terms), op, sp.S.Zero)
+        return _unclear(terms, op)
     if not plus or not minus:
         return bool(MASKS[op] & 1 << (bool(plus) - bool(minus) + 1))
     return compare_sides(plus, op, minus)
+
+
+def _unclear(terms: Sequence[sp.Expr], op: str) -> Relation | bool:
+    if sign_of(sp.Add(*terms)) == 1:
+        return bool(MASKS[op] & 4)
+    lead = min(terms, key=lambda term: str(monomial(term).powers))
+    if monomial(lead).coefficient < 0:
+        return Relation(tidy([-term for term in terms]), MIRROR[op], sp.S.Zero)
+    return Relation(tidy(terms), op, sp.S.Zero)
 
 
 def compare_sides(plus: Sequence[sp.Expr], op: str, minus: Sequence[sp.Expr]) -> Relation | bool:
