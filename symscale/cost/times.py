@@ -20,14 +20,15 @@ OVERLAPS = ("max", "axes-serial", "sum")
 class Times:
     """The times of a pass [s].
 
-    `math` is FLOPs over the peak, `hbm` bytes over HBM bandwidth, `comms` the network as the overlap model has it,
-    `axes` the time of each network resource, `total` the pass.
+    `math` is FLOPs over the peak, `hbm` bytes over HBM bandwidth, `comms` the networks as the overlap model has it,
+    `axes` the time of each resource (a torus axis, a switch), `networks` that of each network, `total` the pass.
     """
 
     math: sp.Expr
     hbm: sp.Expr
     comms: sp.Expr
     axes: Mapping[str, sp.Expr]
+    networks: Mapping[str, sp.Expr]
     total: sp.Expr
 
 
@@ -55,13 +56,23 @@ def times(
     hbm = sp.Add(*(each.hbm_bytes for each in passes)) / symbol("W_hbm")
     transfers = [transfer for each in passes for transfer in each.transfers]
     busy = busy_times(transfers, axes, latency)
-    if overlap == "max":
-        comms = maximum(*busy.values()) if busy else sp.S.Zero
-    else:
-        comms = sp.Add(*(total_time(transfer.cost, latency=latency) for transfer in transfers))
+    comms = _together(transfers, busy, overlap, latency)
+    networks = {}
+    for network in dict.fromkeys(axes[axis].network for each in transfers for axis in each.collective.axes):
+        own = [each for each in transfers if any(axes[axis].network == network for axis in each.collective.axes)]
+        mine = {key: spent for key, spent in busy.items() if network in (key, getattr(axes.get(key), "network", ""))}
+        networks[network] = _together(own, mine, overlap, latency)
     parts = [part for part in (math, comms) if part != 0]
     total = sp.Add(*parts) if overlap == "sum" else maximum(*parts) if parts else sp.S.Zero
-    return Times(math, hbm, comms, busy, total)
+    return Times(math, hbm, comms, busy, networks, total)
+
+
+def _together(
+    transfers: Sequence[Transfer], busy: Mapping[str, sp.Expr], overlap: str, latency: bool
+) -> sp.Expr:
+    if overlap == "max":
+        return maximum(*busy.values()) if busy else sp.S.Zero
+    return sp.Add(*(total_time(transfer.cost, latency=latency) for transfer in transfers))
 
 
 def busy_times(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from symscale.array import subscript
-from symscale.cost import Times, times
-from symscale.derivation.crossover import Crossover, bounds, cross
+from symscale.cost import PassCost, Times, times
+from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, resource_name
 from symscale.derivation.layer import Layer, Recount, lay
 from symscale.derivation.proof import Equal
 from symscale.derivation.step import Derivation, Relation, Step
@@ -116,6 +116,9 @@ class Builder:
         _collectives(self, layer, which)
         equations = [Relation(symbol("FLOPs"), "==", cost.total_flops), Relation(symbol("bytes_hbm"), "==", cost.hbm_bytes)]
         what = [(which, "flops"), (which, "hbm")]
+        if cost.total_flops != 0:
+            equations.append(Relation(symbol("intensity"), "==", intensity(cost)))
+            what.append((which, "intensity"))
         if cost.vector_flops != 0:
             equations.append(Relation(symbol("FLOPs_vector"), "==", cost.vector_flops))
             what.append((which, "vector"))
@@ -234,8 +237,7 @@ class Builder:
             shown.append(Relation(equations[0].lhs, equations[0].op, found.value))
             again.append(found.value)
         limits = f", for {', '.join(answer.assumptions)}" if answer.assumptions else ""
-        against = "HBM" if found.resource == "hbm" else "the network"
-        reason = f"The strictest condition: the {found.passes} pass against {against}{limits}"
+        reason = f"The strictest condition: {pass_name(found.passes).lower()} against {resource_name(found.resource)}{limits}"
         reason += f"; the last line on {found.on}." if found.on and found.value is not None else "."
         conditions = tuple(each for case in answer.cases if case.intervals for each in case.when)
         units = ("",) * (len(shown) - 1) + (found.unit if found.value is not None else "",)
@@ -252,6 +254,13 @@ class Builder:
         from symscale.derivation.step import verify
 
         verify(step)
+
+
+def intensity(cost: PassCost) -> sp.Expr:
+    """Return FLOPs per byte of HBM traffic, with what both share cancelled."""
+    terms = [term / cost.total_flops for term in sp.Add.make_args(cost.hbm_bytes)]
+    common = sp.gcd_terms(sp.Add(*terms))
+    return 1 / common
 
 
 def _expected(found: Crossover, text: str) -> None:

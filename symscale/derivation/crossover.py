@@ -15,7 +15,7 @@ from symscale.notation.text import relation_text, to_text
 from symscale.solve import approximate, approximate_relation, crossover
 from symscale.solve.limits import Approximation, Limit
 from symscale.solve.relation import Case, Interval, Solution
-from symscale.vocabulary import symbol
+from symscale.vocabulary import TABLE, entry, symbol
 
 ABOVE = {True: ">", False: ">="}
 BELOW = {True: "<", False: "<="}
@@ -91,7 +91,7 @@ def cross(
     # one chip on an axis sends nothing, so the interesting sizes are those above 1
     above_one = tuple(Relation(size, ">", sp.S.One) for size in mesh if size in relation.rhs.free_symbols)
     solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one)
-    where = f"{pass_name(passes)} against {_resource(resource)}: " if passes else ""
+    where = f"{pass_name(passes)} against {resource_name(resource)}: " if passes else ""
     shown, cases = headline_ratio(solution, unknown, mesh) if exact else (unknown, solution.cases)
     answers = [Answer("exact", solution, shown, cases)]
     steps = _solving(f"{where}the exact answer", relation, solution, shown, cases, long)
@@ -118,8 +118,10 @@ def pass_name(passes: str) -> str:
     return "Both passes" if passes == "both" else f"{passes.capitalize()} pass"
 
 
-def _resource(resource: str) -> str:
-    return "HBM" if resource == "hbm" else "the network" if resource == "network" else resource
+def resource_name(resource: str) -> str:
+    """Return a resource as a reader knows it."""
+    names = {"hbm": "HBM", "ici": "ICI", "dcn": "DCN", "nvlink": "NVLink", "ib": "InfiniBand", "pcie": "PCIe"}
+    return names.get(resource, f"the {resource}")
 
 
 def limit_text(limit: Limit) -> str:
@@ -199,7 +201,21 @@ def _in_limits(
         if limits is None:
             return None
         raise
+    if limits is None:
+        named = _needed(named, found)
+        found = tuple(replace(each, limits=tuple(named)) for each in found)
     return question, found, named
+
+
+def _needed(limits: Sequence[Limit], found: Sequence[Approximation]) -> list[Limit]:
+    """Return the limits without the large sizes that no dropped term is small against."""
+    terms = [term / each.approximate for each in found for term in each.dropped]
+    present = {s for term in terms for s in term.free_symbols}
+    kept = []
+    for limit in limits:
+        large = tuple(each for each in limit.large if each in present) if limit.small != 1 else limit.large
+        kept.append(Limit(limit.small, large or limit.large))
+    return kept
 
 
 def _default_limits(
@@ -216,12 +232,15 @@ def _default_limits(
     return [Limit(sp.S.One, tuple(axes))] if axes else []
 
 
+_RATES = tuple(each for each in TABLE.values() if each.unit not in ("", "B"))
+
+
 def headline_ratio(
     solution: Solution, unknown: sp.Expr, mesh: Sequence[sp.Symbol]
 ) -> tuple[sp.Expr, tuple[Case, ...]]:
     """Return the unknown as a ratio if the border is (mesh sizes)·(something free of them): B/X for B >= X·C/W."""
     edge = border(solution.cases)
-    if edge is None or not unknown.is_Symbol or unknown in mesh:
+    if edge is None or not unknown.is_Symbol or unknown in mesh or entry(str(unknown)) in _RATES:
         return unknown, solution.cases
     counts = (*mesh, symbol("N_chips"))
     factor = sp.Mul(*(axis for axis in counts if axis in edge.free_symbols and axis not in (edge / axis).free_symbols))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import sympy as sp
 
-from symscale.derivation.crossover import Crossover, border, bounds, pass_name, with_value
+from symscale.derivation.crossover import Answer, Crossover, border, bounds, case_text, pass_name, with_value
 from symscale.derivation.layer import Layer
-from symscale.derivation.proof import Evaluated
+from symscale.derivation.proof import Evaluated, Settled
 from symscale.derivation.step import Relation, Step
 from symscale.machine import Machine
-from symscale.notation.numbers import format_number
+from symscale.notation.numbers import format_number, format_quantity
 from symscale.notation.text import to_text
-from symscale.vocabulary import symbol
+from symscale.vocabulary import entry, symbol
 
 
 def numbers(layer: Layer | None, chip: Machine | None, given: Mapping[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
@@ -35,7 +36,7 @@ def evaluate(
 ) -> tuple[Crossover, Step]:
     """Return the crossover with its number, and the step that shows it; symbols without a number stay."""
     known = numbers(layer, chip, given)
-    answer = found.headline
+    answer = _settled(found.headline, known)
     formulas = tuple(each for case in answer.cases for each in bounds(answer.unknown, case))
     equations = tuple(Relation(e.lhs, e.op, sp.factor_terms(e.rhs.xreplace(known))) for e in formulas)
     used = {s: known[s] for each in formulas for s in each.rhs.free_symbols if s in known}
@@ -45,7 +46,9 @@ def evaluate(
         value = None
     on = chip.title if chip is not None else ""
     where = f" on {on}" if on else ""
-    lines = tuple(f"{to_text(s)} = {format_number(v)}" for s, v in used.items())
+    lines = tuple(f"{to_text(s)} = {_quantity(s, v)}" for s, v in used.items())
+    if not formulas:
+        lines = tuple(case_text(answer.unknown, case) for case in answer.cases)
     lines += _whole(answer.unknown, equations, layer, known)
     conditions = [each.subs(known) for case in answer.cases for each in case.when if case.intervals]
     shown = tuple(each for each in conditions if each.free_symbols)
@@ -55,12 +58,27 @@ def evaluate(
         f"{passes}{where}",
         "Put in the numbers.",
         equations,
-        (Evaluated(tuple(each.rhs for each in formulas), tuple(known.items())),),
+        (Evaluated(tuple(each.rhs for each in formulas), tuple(known.items())), Settled(found.headline.cases, answer.cases, tuple(known.items()))),
         lines,
         shown,
         (found.unit,) * len(equations),
     )
     return with_value(found, value, on), step
+
+
+def _settled(answer: Answer, known: Mapping[sp.Symbol, sp.Expr]) -> Answer:
+    """Return the answer without the cases whose conditions the numbers refute."""
+    left = []
+    for case in answer.cases:
+        conditions = [each.subs(known) for each in case.when]
+        if all(each.free_symbols or each.holds({}) for each in conditions):
+            left.append(case)
+    return replace(answer, cases=tuple(left))
+
+
+def _quantity(name: sp.Symbol, value: sp.Expr) -> str:
+    row = entry(str(name))
+    return format_quantity(value, row.unit, 6) if row is not None and row.unit else format_number(value, 6)
 
 
 def _whole(

@@ -53,7 +53,8 @@ class Layer:
             )
         )
         widths = [str(size) for size in self.typed.numbers]
-        return Order(symbols=tuple(dict.fromkeys([*widths, *names])), terms=(terms,))
+        axes = [str(size) for size in self.mesh_symbols]
+        return Order(symbols=tuple(dict.fromkeys([*widths, *names, *axes])), terms=(terms,))
 
 
 def lay(
@@ -112,7 +113,7 @@ Quantity = Callable[["Layer", str, dict[sp.Symbol, sp.Expr]], Fraction]
 class Recount:
     """Counts: each right side agrees with a count over plain integers at random sizes that the mesh divides.
 
-    `what` has one entry per equation: (pass, "flops" | "vector" | "hbm" | "axis:X" | "volume:3").
+    `what` has one entry per equation: (pass, "flops" | "vector" | "hbm" | "intensity" | "axis:X" | "volume:3").
     """
 
     layer: Layer
@@ -162,6 +163,8 @@ def count(layer: Layer, which: str, quantity: str, point: Mapping[sp.Symbol, sp.
         size = layer.typed.size[primal(value, layer.program)].xreplace(dict(point))
         return Fraction(int(size.p), int(size.q))
 
+    if quantity == "intensity":
+        return count(layer, which, "flops", point) / count(layer, which, "hbm", point)
     if quantity in ("flops", "vector", "hbm"):
         total = Fraction(0)
         for each in planned:

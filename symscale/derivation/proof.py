@@ -11,7 +11,7 @@ import sympy as sp
 from symscale.errors import StepError
 from symscale.notation.text import relation_text, to_text
 from symscale.solve.limits import Approximation
-from symscale.solve.relation import Interval, Relation, Solution, sign_of_number
+from symscale.solve.relation import Case, Interval, Relation, Solution, sign_of_number
 
 SAMPLES = 3
 Point = dict[sp.Symbol, sp.Expr]
@@ -231,6 +231,30 @@ class Evaluated:
             found = float_value(equation.rhs, point)
             if abs(found - wanted) > 1e-9 * max(abs(found), abs(wanted)):
                 fail("The number is not the value of its formula", equation)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Numbers decide conditions: the cases left out are those that floats refute too."""
+
+    before: tuple[Case, ...]
+    left: tuple[Case, ...]
+    values: tuple[tuple[sp.Symbol, sp.Expr], ...]
+    name: str = "the cases left out are refuted by the numbers"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError if a case was left out whose conditions hold, or none is left."""
+        known = dict(self.values)
+        for case in self.before:
+            numeric = [each for each in case.when if not each.free_symbols - set(known)]
+            refuted = any(not _float_holds(each, known) for each in numeric)
+            if refuted == (case in self.left):
+                raise StepError("A case was kept or left out against its own conditions.")
+
+
+def _float_holds(each: Relation, point: Mapping[sp.Symbol, sp.Expr]) -> bool:
+    lhs, rhs = float_value(each.lhs, point), float_value(each.rhs, point)
+    return {"<": lhs < rhs, "<=": lhs <= rhs, ">": lhs > rhs, ">=": lhs >= rhs, "==": lhs == rhs}[each.op]
 
 
 def float_value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> float:

@@ -98,6 +98,11 @@ def derive(question: Question) -> Answered:
     headline = strictest(d.crossovers)
     if headline is not None:
         d.conclude(d.crossovers[headline])
+        networks = {each.resource for each in d.crossovers if each.resource != "hbm"}
+        for other in sorted(networks - {d.crossovers[headline].resource}) if len(networks) > 1 else ():
+            index = strictest(d.crossovers, other)
+            if index is not None:
+                d.conclude(d.crossovers[index])
     return Answered(question, d.derivation, layer, found, tuple(d.crossovers), headline, optimum)
 
 
@@ -144,7 +149,7 @@ def aliases(layer: Layer) -> dict[str, str]:
 
 def resources(times: Times) -> list[tuple[str, sp.Expr]]:
     """Return what a pass has to hide: the network if there is any, and HBM."""
-    found = [("network", times.comms)] if times.comms != 0 else []
+    found = list(times.networks.items())
     return [*found, ("hbm", times.hbm)] if times.hbm != 0 else found
 
 
@@ -166,7 +171,7 @@ def _crossovers(
             continue
         for resource, spent in resources(times):
             lhs, rhs = times.math, spent
-            if not unknown.free_symbols & (lhs / rhs).xreplace(eliminated).free_symbols:
+            if unknown in MACHINE and unknown not in (lhs / rhs).free_symbols:
                 continue
             asked = {"passes": name, "resource": resource, "rule": eliminated}
             try:
@@ -200,11 +205,18 @@ def constraint(question: Question, layer: Layer, keep: sp.Expr) -> dict[sp.Symbo
     )
 
 
-def strictest(crossovers: Sequence[Crossover]) -> int | None:
-    """Return the index of the strictest pass on the network, else against HBM; sums over passes come last."""
-    for resource in ("network", "hbm"):
-        picks = [n for n, each in enumerate(crossovers) if each.resource == resource and each.passes != "both"]
-        picks = picks or [n for n, each in enumerate(crossovers) if each.resource == resource]
+def strictest(crossovers: Sequence[Crossover], resource: str = "") -> int | None:
+    """Return the index of the strictest pass on a network, else against HBM; sums over passes come last.
+
+    Where two networks bind and neither condition is the stricter for all sizes, the first one stands.
+    """
+    for wanted in (True, False):
+        picks = [
+            n
+            for n, each in enumerate(crossovers)
+            if (each.resource == resource if resource else (each.resource != "hbm") == wanted)
+        ]
+        picks = [n for n in picks if crossovers[n].passes != "both"] or picks
         if picks:
             best = picks[0]
             for other in picks[1:]:

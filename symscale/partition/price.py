@@ -37,11 +37,13 @@ class Pricing:
 
 
 def primal(value: str, program: Program) -> str:
-    """Return the program's value that this one belongs to: `dW`, `dW.1` (a part) and `silu'(W)` belong to `W`."""
+    """Return the program's value that this one belongs to: `dW`, `dW.1` (a part), `silu'(W)` and the updated `W+` are of `W`."""
     if value in program.values:
         return value
     if value.endswith(")"):
         return value[value.index("(") + 1 : -1]
+    if value.endswith("+"):
+        return value[:-1]
     return value[1:].partition(".")[0]
 
 

@@ -1,133 +1,205 @@
-"""Approximations: the leading terms of an expression in named limits, with what was dropped and how far off it is."""
+"""Leading terms in named limits such as B << D, F and X >> 1, with what was dropped and how far off that is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 import sympy as sp
+from sympy.functions.elementary.miscellaneous import MinMaxBase
 
 from symscale.errors import UndecidedError
-from symscale.solve.limits import Approximation, Limit
-from symscale.solve.relation import Relation
+from symscale.solve.growth import Growth, Scales, of_product, of_sum, of_vector, scales
+from symscale.solve.relation import Approximation, Limit, Relation
+from symscale.solve.terms import sign_of
 
 
 @dataclass(frozen=True)
-class _Scale:
-    """How a monomial shrinks: `small` powers of ε from x ≪ y, and the powers of the symbols taken as X ≫ 1."""
+class Leading:
+    """The leading part of an expression, its order (None: not known), what went, and exact / leading."""
 
-    small: sp.Rational
-    long: tuple[tuple[sp.Symbol, sp.Rational], ...]
-
-
-@dataclass(frozen=True)
-class _Lead:
     expr: sp.Expr
+    growth: Growth | None
     dropped: tuple[sp.Expr, ...] = ()
+    ratio: sp.Expr = field(default=sp.S.One)
 
 
 def approximate(expr: sp.Expr, limits: Iterable[Limit]) -> Approximation:
-    """Return the leading terms of an expression: `x << y` takes x to εx, `X >> 1` takes X to X/ε, ε → 0.
+    """Return the leading terms of an expression in the limits.
 
-    A term goes against X ≫ 1 only if it is another one times powers of such X and a number. Raises UndecidedError
-    if nothing is dropped, or if the leading terms cancel.
+    2*B*D*F/(b*(B*D + B*F + D*F)) for B << D, F: 2*B/b, dropped B*D and B*F, exact / approximate
+    1/(1 + B/D + B/F). A term goes if its quotient to another tends to 0, at whatever rates the limits are
+    approached. Raises UndecidedError if nothing can be dropped, or if the leading terms may cancel.
     """
-    limits = tuple(limits)
-    found = _approximation(expr, limits)
+    named = tuple(limits)
+    found = _approximated(sp.sympify(expr), named, scales(named))
     if not found.dropped:
-        raise UndecidedError(
-            f"The limit {_names(limits)} drops no term of {expr}.", hint="Name a limit that makes some term small."
-        )
+        raise _nothing(str(expr), named)
     return found
 
 
-def approximate_relation(
-    relation: Relation, limits: Iterable[Limit]
-) -> tuple[Relation, tuple[Approximation, Approximation]]:
-    """Return both sides of a relation in the named limits. Raises UndecidedError if neither side drops a term."""
-    limits = tuple(limits)
-    sides = (_approximation(relation.lhs, limits), _approximation(relation.rhs, limits))
+def approximate_relation(relation: Relation, limits: Iterable[Limit]) -> tuple[Relation, list[Approximation]]:
+    """Return a relation with both sides replaced by their leading terms, and the two approximations.
+
+    Raises UndecidedError if nothing can be dropped on either side.
+    """
+    named = tuple(limits)
+    moving = scales(named)
+    sides = [_approximated(sp.sympify(side), named, moving) for side in (relation.lhs, relation.rhs)]
     if not any(side.dropped for side in sides):
-        raise UndecidedError(
-            f"The limit {_names(limits)} drops no term on either side.",
-            hint="Name a limit that makes some term small.",
-        )
+        raise _nothing(str(relation), named)
     return Relation(sides[0].approximate, relation.op, sides[1].approximate), sides
 
 
-def _approximation(expr: sp.Expr, limits: tuple[Limit, ...]) -> Approximation:
-    small = frozenset(s for each in limits if each.small != 1 for s in each.small.free_symbols)
-    long = frozenset(s for each in limits if each.small == 1 for x in each.large for s in x.free_symbols)
-    lead = _lead(expr, small, long)
-    ratio = sp.S.One if not lead.dropped else _ratio(expr, lead.expr)
-    return Approximation(expr, lead.expr, tuple(dict.fromkeys(lead.dropped)), limits, ratio, ratio - 1)
+def _approximated(expr: sp.Expr, limits: tuple[Limit, ...], moving: Scales) -> Approximation:
+    found = leading(expr, moving)
+    return Approximation(expr, found.expr, tuple(dict.fromkeys(found.dropped)), limits, found.ratio)
 
 
-def _ratio(exact: sp.Expr, near: sp.Expr) -> sp.Expr:
-    # term by term, so that (BD + DF + BF)/DF reads 1 + B/D + B/F
-    if exact.is_Add and not near.is_Add:
-        return sp.Add(*(term / near for term in exact.args))
-    return exact / near
+def _nothing(text: str, limits: Sequence[Limit]) -> UndecidedError:
+    return UndecidedError(
+        f"in the limit {'; '.join(map(str, limits))} no term of {text} is small beside another",
+        hint="name other limits, or ask for the exact form",
+    )
 
 
-def _names(limits: Sequence[Limit]) -> str:
-    return "; ".join(f"{each.small} << {', '.join(map(str, each.large))}" for each in limits)
-
-
-def _lead(expr: sp.Expr, small: frozenset[sp.Symbol], long: frozenset[sp.Symbol]) -> _Lead:
-    if not expr.args or not expr.free_symbols & (small | long):
-        return _Lead(expr)
-    parts = [_lead(each, small, long) for each in expr.args]
-    inside = tuple(term for part in parts for term in part.dropped)
+def leading(expr: sp.Expr, moving: Scales) -> Leading:
+    """Return the leading part of an expression as its symbols move."""
+    if expr.is_Symbol:
+        vector = moving.vectors.get(expr)
+        return Leading(expr, moving.constant if vector is None else of_vector(vector))
+    if not any(symbol in moving.vectors for symbol in expr.free_symbols):
+        return Leading(expr, moving.constant)
+    if expr.is_Mul:
+        return _product(expr, moving)
+    if expr.is_Pow:
+        return _power(expr, moving)
     if expr.is_Add:
-        return _sum([part.expr for part in parts], inside, small, long)
+        return _sum(expr, moving)
+    if isinstance(expr, MinMaxBase):
+        return _extremum(expr, moving)
     if isinstance(expr, sp.floor | sp.ceiling):
-        inner = parts[0].expr
-        grows = any(power > 0 for _, power in _scale(inner, small, long).long) and inner.free_symbols <= long
-        return _Lead(inner, (*inside, expr - inner)) if grows else _Lead(expr.func(inner), inside)
-    return _Lead(expr.func(*(part.expr for part in parts)), inside)
+        return _rounded(expr, moving)
+    return Leading(expr, None)
 
 
-def _sum(
-    terms: list[sp.Expr], inside: tuple[sp.Expr, ...], small: frozenset[sp.Symbol], long: frozenset[sp.Symbol]
-) -> _Lead:
-    scales = [_scale(term, small, long) for term in terms]
-    gone = [
-        any(_dominates(terms[k], scales[k], terms[n], scales[n], long) for k in range(len(terms)) if k != n)
-        for n in range(len(terms))
+def _product(expr: sp.Expr, moving: Scales) -> Leading:
+    parts = [leading(factor, moving) for factor in expr.args]
+    known = [part.growth for part in parts if part.growth is not None]
+    growth = of_product(known) if len(known) == len(parts) else None
+    if not any(part.dropped for part in parts):
+        return Leading(expr, growth)
+    dropped = [
+        # a term of a sum goes with its cofactor: -1 in b*(X - 1)/W is the term -b/W
+        term if factor.is_Pow else term * expr / factor
+        for factor, part in zip(expr.args, parts, strict=True)
+        for term in part.dropped
     ]
-    kept = sp.Add(*(term for term, out in zip(terms, gone, strict=True) if not out))
-    if kept == 0:
-        raise UndecidedError("The leading terms cancel in this limit.", hint="Rewrite the expression without them.")
-    return _Lead(kept, (*inside, *(term for term, out in zip(terms, gone, strict=True) if out)))
+    whole, ratio = sp.Mul(*(part.expr for part in parts)), sp.Mul(*(part.ratio for part in parts))
+    return Leading(whole, growth, tuple(dropped), ratio)
 
 
-def _dominates(
-    big: sp.Expr, scale: _Scale, term: sp.Expr, other: _Scale, long: frozenset[sp.Symbol]
-) -> bool:
-    """Tell whether `term` vanishes beside `big`."""
-    if scale.small != other.small:
-        return bool(scale.small < other.small)
-    powers, others = dict(scale.long), dict(other.long)
-    differences = [powers.get(s, 0) - others.get(s, 0) for s in {*powers, *others}]
-    if not differences or min(differences) < 0 or max(differences) == 0:
+def _power(expr: sp.Expr, moving: Scales) -> Leading:
+    base, exponent = expr.as_base_exp()
+    if not exponent.is_Rational:
+        return Leading(expr, None)
+    inner = leading(base, moving)
+    size = int(exponent) if exponent.is_Integer else Fraction(int(exponent.p), int(exponent.q))
+    growth = None if inner.growth is None else inner.growth.power(size)
+    if not inner.dropped:
+        return Leading(expr, growth)
+    return Leading(sp.Pow(inner.expr, exponent), growth, inner.dropped, sp.Pow(inner.ratio, exponent))
+
+
+def _sum(expr: sp.Expr, moving: Scales) -> Leading:
+    parts = [leading(term, moving) for term in expr.args]
+    kept = _undominated({part.growth for part in parts})
+    stays = [part for part in parts if part.growth in kept]
+    if _may_cancel(stays, kept):
+        return _over_one_denominator(expr, moving)
+    goes = [term for term, part in zip(expr.args, parts, strict=True) if part.growth not in kept]
+    growth = None if None in kept else of_sum(each for each in kept if each is not None)
+    dropped = (*goes, *(term for part in stays for term in part.dropped))
+    if not dropped:
+        return Leading(expr, growth)
+    whole = sp.Add(*(part.expr for part in stays))
+    return Leading(whole, growth, dropped, _ratio_of_sums(whole, stays, goes))
+
+
+def _undominated(growths: set[Growth | None]) -> set[Growth | None]:
+    known = [each for each in growths if each is not None]
+    return {each for each in growths if each is None or not any(each.exceeded_by(other) for other in known)}
+
+
+def _may_cancel(stays: Sequence[Leading], kept: set[Growth | None]) -> bool:
+    if len(stays) == 1:
         return False
-    ratio = term / big
-    return bool(ratio.free_symbols <= long)
+    signs = {sign_of(part.expr) for part in stays}
+    if signs in ({1}, {-1}):
+        return False
+    return len(kept) > 1 or any(part.dropped for part in stays)
 
 
-def _scale(term: sp.Expr, small: frozenset[sp.Symbol], long: frozenset[sp.Symbol]) -> _Scale:
-    """Return how a product scales; a sum, by then its own leading terms, scales as its first term."""
-    power, grown = sp.S.Zero, {}
-    for factor in sp.Mul.make_args(term):
-        base, exponent = factor.as_base_exp()
-        if base.is_Add or isinstance(base, sp.Max | sp.Min):
-            inner = _scale(base.args[0], small, long)
-            power += exponent * inner.small
-            for symbol, times in inner.long:
-                grown[symbol] = grown.get(symbol, 0) + exponent * times
-        elif base in small:
-            power += exponent
-        elif base in long:
-            grown[base] = grown.get(base, 0) + exponent
-    return _Scale(power, tuple((symbol, times) for symbol, times in grown.items() if times != 0))
+def _ratio_of_sums(whole: sp.Expr, stays: Sequence[Leading], goes: Sequence[sp.Expr]) -> sp.Expr:
+    if whole.is_Add:
+        return sp.Add(*(part.expr * part.ratio for part in stays), *goes) / whole
+    return sp.Add(*(part.expr * part.ratio / whole for part in stays), *(term / whole for term in goes))
+
+
+def _over_one_denominator(expr: sp.Expr, moving: Scales) -> Leading:
+    """Leading parts that cancel, as in X/(X - 1) - 1, say nothing: expand until only monomials are left."""
+    above, below = sp.fraction(sp.together(expr))
+    above = sp.expand(above)
+    if not above.is_Add:
+        found = leading(above / below, moving)
+    else:
+        terms = [Leading(term, leading(term, moving).growth) for term in above.args]
+        kept = _undominated({term.growth for term in terms})
+        if len(kept) > 1 or None in kept or any(term.has(sp.Add) for term in above.args):
+            names = ", ".join(str(term.expr) for term in terms if term.growth in kept)
+            raise UndecidedError(f"the limits do not say which of {names} is the largest, and they may cancel")
+        whole = sp.Add(*(term.expr for term in terms if term.growth in kept))
+        goes = [term.expr for term in terms if term.growth not in kept]
+        bottom = leading(below, moving)
+        if not goes and not bottom.dropped:
+            return Leading(expr, leading(whole / below, moving).growth)
+        stays = [term for term in terms if term.growth in kept]
+        ratio = _ratio_of_sums(whole, stays, goes) / bottom.ratio
+        assert bottom.growth is not None
+        (top,) = kept
+        assert top is not None
+        growth = of_product([top, bottom.growth.power(-1)])
+        found = Leading(whole / bottom.expr, growth, (*(term / below for term in goes), *bottom.dropped), ratio)
+    return found
+
+
+def _extremum(expr: sp.Expr, moving: Scales) -> Leading:
+    """Each argument to its leading part; an argument goes only where some x << y makes it lose.
+
+    X >> 1 says that X - 1 is about X. It does not say that X hops take longer than the transfer.
+    """
+    parts = [leading(arg, moving) for arg in expr.args]
+    known = [part.growth for part in parts if part.growth is not None]
+    signs = {sign_of(part.expr) for part in parts}
+    growth = None
+    if len(known) == len(parts) and signs == {1}:
+        inverse = 1 if isinstance(expr, sp.Max) else -1
+        growth = of_sum(each.power(inverse) for each in known).power(inverse)
+    return _rebuilt(expr, parts, growth)
+
+
+def _rebuilt(expr: MinMaxBase, parts: Sequence[Leading], growth: Growth | None) -> Leading:
+    dropped = tuple(term for part in parts for term in part.dropped)
+    if not dropped:
+        return Leading(expr, growth)
+    whole = type(expr)(*(part.expr for part in parts), evaluate=False)
+    return Leading(whole, growth, dropped, expr / whole)
+
+
+def _rounded(expr: sp.Expr, moving: Scales) -> Leading:
+    """floor and ceiling of what grows are their argument; of anything else they stay."""
+    inner = leading(expr.args[0], moving)
+    if inner.growth is None or not moving.constant.exceeded_by(inner.growth):
+        return Leading(expr, None)
+    return Leading(inner.expr, inner.growth, (expr - inner.expr,), expr / inner.expr)

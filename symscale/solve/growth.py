@@ -1,0 +1,152 @@
+"""How fast an expression grows or shrinks as the limits are approached, as a tropical quotient.
+
+Each limit i has an epsilon_i -> 0, all independent. A monomial is of the order prod(epsilon_i ** v_i); a sum of
+positive terms is of the order min over its terms, a quotient of the difference of the orders. So an order is
+min(above) - min(below) over two sets of vectors v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import TypeAlias
+
+import sympy as sp
+
+from symscale.errors import UndecidedError
+from symscale.solve.relation import Limit
+
+Vector: TypeAlias = tuple[int | Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The order min(above) - min(below) of an expression, in powers of the epsilons."""
+
+    above: frozenset[Vector]
+    below: frozenset[Vector]
+
+    def power(self, exponent: int | Fraction) -> Growth:
+        """Return the order of the expression raised to a power."""
+        size = abs(exponent)
+        above, below = (frozenset(tuple(size * v for v in each) for each in side) for side in (self.above, self.below))
+        return Growth(above, below) if exponent >= 0 else Growth(below, above)
+
+    def exceeded_by(self, other: Growth) -> bool:
+        """Return whether the quotient of this to the other tends to 0 at whatever rates the epsilons do."""
+        return _all_below(_sums(self.above, other.below), _sums(self.below, other.above))
+
+
+def _all_below(mine: Iterable[Vector], others: frozenset[Vector]) -> bool:
+    return all(any(o != m and all(a <= b for a, b in zip(o, m, strict=True)) for o in others) for m in mine)
+
+
+def _sums(first: frozenset[Vector], second: frozenset[Vector]) -> frozenset[Vector]:
+    return _lowest({tuple(a + b for a, b in zip(v, w, strict=True)) for v in first for w in second})
+
+
+def _lowest(vectors: set[Vector]) -> frozenset[Vector]:
+    if len(vectors) == 1:
+        return frozenset(vectors)
+    return frozenset(
+        v for v in vectors if not any(w != v and all(a <= b for a, b in zip(w, v, strict=True)) for w in vectors)
+    )
+
+
+def of_vector(vector: Vector) -> Growth:
+    """Return the order of a monomial."""
+    return Growth(frozenset([vector]), frozenset([(0,) * len(vector)]))
+
+
+def of_product(growths: Sequence[Growth]) -> Growth:
+    """Return the order of a product."""
+    return reduce(lambda a, b: Growth(_sums(a.above, b.above), _sums(a.below, b.below)), growths)
+
+
+def of_sum(growths: Iterable[Growth]) -> Growth:
+    """Return the order of a sum of positive terms, which is that of their Max too."""
+    return reduce(_of_two, growths)
+
+
+def _of_two(first: Growth, second: Growth) -> Growth:
+    if first == second:
+        return first
+    if first.below == second.below:
+        return Growth(_lowest(set(first.above | second.above)), first.below)
+    above = _sums(first.above, second.below) | _sums(second.above, first.below)
+    return Growth(_lowest(set(above)), _sums(first.below, second.below))
+
+
+@dataclass(frozen=True)
+class Scales:
+    """For each symbol that moves its power of every epsilon; `shrinking` are the epsilons of limits x << y."""
+
+    vectors: Mapping[sp.Symbol, Vector]
+    size: int
+    shrinking: frozenset[int]
+
+    @property
+    def constant(self) -> Growth:
+        """The order of what does not move."""
+        return of_vector((0,) * self.size)
+
+
+def scales(limits: Sequence[Limit]) -> Scales:
+    """Return how every symbol moves: x << y makes x shrink, all else fixed; X >> 1 makes X grow.
+
+    In chains what is smaller keeps its distance: B << D, D << F makes B shrink faster than D; X >> 1, X << F
+    makes F grow faster than X. Raises UndecidedError if the limits contradict each other.
+    """
+    pairs = list(_pairs(limits))
+    moved: dict[sp.Symbol, Vector] = {}
+    zero = (0,) * len(pairs)
+    for _ in range(len(pairs) + 1):
+        before = dict(moved)
+        for position, (small, large) in enumerate(pairs):
+            unit = tuple(int(position == i) for i in range(len(pairs)))
+            _move(moved, small, large, unit, zero)
+        if moved == before:
+            shrinking = frozenset(i for i, (small, _) in enumerate(pairs) if small is not None)
+            return Scales(moved, len(pairs), shrinking)
+    raise UndecidedError(f"the limits {'; '.join(map(str, limits))} contradict each other")
+
+
+def _move(
+    moved: dict[sp.Symbol, Vector], small: sp.Symbol | None, large: Sequence[sp.Symbol], unit: Vector, zero: Vector
+) -> None:
+    start = zero if small is None else moved.get(small, zero)
+    if small is None or any(v < 0 for v in start):
+        for each in large:
+            wanted = tuple(s - u for s, u in zip(start, unit, strict=True))
+            moved[each] = tuple(map(min, moved.get(each, wanted), wanted))
+        return
+    for each in large:
+        wanted = tuple(u + max(0, v) for u, v in zip(unit, moved.get(each, zero), strict=True))
+        moved[small] = tuple(map(max, moved.get(small, zero), wanted))
+    if not large:
+        moved[small] = tuple(map(max, start, unit))
+
+
+def _pairs(limits: Sequence[Limit]) -> Iterable[tuple[sp.Symbol | None, list[sp.Symbol]]]:
+    for limit in limits:
+        small, large = sp.sympify(limit.small), [sp.sympify(each) for each in limit.large]
+        if not large:
+            raise UndecidedError("a limit needs a large side", hint="write B << D or X >> 1")
+        if small.is_number:
+            for each in large:
+                yield None, [_mover(each, set())]
+        else:
+            yield _mover(small, {s for each in large for s in each.free_symbols}), [e for e in large if e.is_Symbol]
+
+
+def _mover(side: sp.Expr, others: set[sp.Symbol]) -> sp.Symbol:
+    """Return the symbol that moves: the side itself, or the first factor of its numerator."""
+    if side.is_Symbol:
+        return side
+    factors = sp.Mul.make_args(side)
+    names = sorted((each for each in factors if each.is_Symbol and each not in others), key=str)
+    if not names:
+        raise UndecidedError(f"no symbol of {side} can move alone", hint="name a symbol, as in B << D or X >> 1")
+    return names[0]
