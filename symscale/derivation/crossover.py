@@ -29,6 +29,7 @@ class Answer:
     solution: Solution
     unknown: sp.Expr
     cases: tuple[Case, ...]
+    unit: str
     assumptions: tuple[str, ...] = ()
     value: sp.Expr | None = None
 
@@ -41,13 +42,17 @@ class Crossover:
     resource: str
     relation: Relation
     answers: tuple[Answer, ...]
-    unit: str
     on: str = ""
 
     @property
     def headline(self) -> Answer:
         """The answer in the book's form if there is one, else the exact one."""
         return self.answers[-1]
+
+    @property
+    def unit(self) -> str:
+        """The display unit of the headline."""
+        return self.headline.unit
 
     @property
     def value(self) -> sp.Expr | None:
@@ -93,7 +98,7 @@ def cross(
     solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one)
     where = f"{pass_name(passes)} against {resource_name(resource)}: " if passes else ""
     shown, cases = headline_ratio(solution, unknown, mesh) if exact else (unknown, solution.cases)
-    answers = [Answer("exact", solution, shown, cases)]
+    answers = [Answer("exact", solution, shown, cases, _unit(shown, layer))]
     steps = _solving(f"{where}the exact answer", relation, solution, shown, cases, long)
     if not exact:
         approximated = _in_limits(asked, unknown, limits, layer, resource)
@@ -103,11 +108,11 @@ def cross(
             simpler = crossover(question.lhs, question.op, question.rhs, unknown, given=above_one)
             ratio, cases = headline_ratio(simpler, unknown, mesh)
             names = tuple(limit_text(each) for each in named)
-            answers.append(Answer("approx", simpler, ratio, cases, names))
+            answers.append(Answer("approx", simpler, ratio, cases, _unit(ratio, layer), names))
             steps.append(_approximation(where, found, names))
             steps += _solving(f"{where}the answer for {', '.join(names)}", question, simpler, ratio, cases, long)
             steps += _distance(where, answers[0], answers[1], named, unknown)
-    result = Crossover(passes, resource, relation, tuple(answers), _unit(answers[-1].unknown, layer))
+    result = Crossover(passes, resource, relation, tuple(answers))
     if layer is not None:
         steps += _dtype_form(where, result, layer, long)
     return result, steps

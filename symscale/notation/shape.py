@@ -57,15 +57,25 @@ def terms(expr: sp.Expr, order: Order) -> list[sp.Expr]:
         return parts
     names = [frozenset(s.name for s in part.free_symbols) for part in parts]
     for written in order.terms:
-        places = term_positions(written)
-        if all(name in places for name in names):
-            taken = Counter[frozenset[str]]()
-            ranks = []
-            for name in names:
-                ranks.append(places[name][min(taken[name], len(places[name]) - 1)])
-                taken[name] += 1
-            return [parts[index] for index in sorted(range(len(parts)), key=ranks.__getitem__)]
+        # a term may carry factors the written sum had not, such as b and X in b*B*D/X
+        known = frozenset[str]().union(*written)
+        for shown in (names, [name & known for name in names]):
+            ranks = _ranks(shown, term_positions(written))
+            if ranks is not None:
+                return [parts[index] for index in sorted(range(len(parts)), key=ranks.__getitem__)]
     return parts
+
+
+def _ranks(names: list[frozenset[str]], places: dict[frozenset[str], list[int]]) -> list[int] | None:
+    """Return the place of each term in a sum as it was written; None if one of them is not in it."""
+    if not all(name in places for name in names):
+        return None
+    taken = Counter[frozenset[str]]()
+    ranks = []
+    for name in names:
+        ranks.append(places[name][min(taken[name], len(places[name]) - 1)])
+        taken[name] += 1
+    return ranks
 
 
 def term_key(term: sp.Expr, order: Order) -> tuple[bool, list[tuple[Key, float]], int, str]:

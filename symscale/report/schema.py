@@ -93,7 +93,7 @@ def _answer(found: Crossover, answer: Answer, order: Order) -> dict[str, Any]:
         "assumptions": list(answer.assumptions),
         "cases": [_case(each, order) for each in answer.cases],
         "value": None if answer.value is None else to_text(answer.value),
-        "unit": found.unit,
+        "unit": answer.unit,
     }
 
 

@@ -1,4 +1,4 @@
-"""Leading terms in named limits such as B << D, F and X >> 1, with what was dropped and how far off that is."""
+"""Leading terms in named limits such as B << D, F and X >> 1, what was dropped and how far off that is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from sympy.functions.elementary.miscellaneous import MinMaxBase
 
 from symscale.errors import UndecidedError
 from symscale.solve.growth import Growth, Scales, of_product, of_sum, of_vector, scales
-from symscale.solve.relation import Approximation, Limit, Relation
+from symscale.solve.limits import Approximation, Limit
+from symscale.solve.relation import Relation
 from symscale.solve.terms import sign_of
 
 
@@ -30,7 +31,9 @@ def approximate(expr: sp.Expr, limits: Iterable[Limit]) -> Approximation:
 
     2*B*D*F/(b*(B*D + B*F + D*F)) for B << D, F: 2*B/b, dropped B*D and B*F, exact / approximate
     1/(1 + B/D + B/F). A term goes if its quotient to another tends to 0, at whatever rates the limits are
-    approached. Raises UndecidedError if nothing can be dropped, or if the leading terms may cancel.
+    approached. X >> 1 says that X - 1 is about X, not that X hops take longer than a transfer: it drops a
+    term only beside the same term times powers of long sizes. Raises UndecidedError if nothing can be dropped,
+    or if the leading terms may cancel.
     """
     named = tuple(limits)
     found = _approximated(sp.sympify(expr), named, scales(named))
@@ -39,22 +42,32 @@ def approximate(expr: sp.Expr, limits: Iterable[Limit]) -> Approximation:
     return found
 
 
-def approximate_relation(relation: Relation, limits: Iterable[Limit]) -> tuple[Relation, list[Approximation]]:
+def approximate_relation(
+    relation: Relation, limits: Iterable[Limit]
+) -> tuple[Relation, tuple[Approximation, Approximation]]:
     """Return a relation with both sides replaced by their leading terms, and the two approximations.
 
     Raises UndecidedError if nothing can be dropped on either side.
     """
     named = tuple(limits)
     moving = scales(named)
-    sides = [_approximated(sp.sympify(side), named, moving) for side in (relation.lhs, relation.rhs)]
-    if not any(side.dropped for side in sides):
+    left, right = (_approximated(sp.sympify(side), named, moving) for side in (relation.lhs, relation.rhs))
+    if not left.dropped and not right.dropped:
         raise _nothing(str(relation), named)
-    return Relation(sides[0].approximate, relation.op, sides[1].approximate), sides
+    return Relation(left.approximate, relation.op, right.approximate), (left, right)
 
 
 def _approximated(expr: sp.Expr, limits: tuple[Limit, ...], moving: Scales) -> Approximation:
     found = leading(expr, moving)
-    return Approximation(expr, found.expr, tuple(dict.fromkeys(found.dropped)), limits, found.ratio)
+    dropped = tuple(dict.fromkeys(found.dropped))
+    return Approximation(expr, found.expr, dropped, limits, found.ratio, _distance(found.ratio))
+
+
+def _distance(ratio: sp.Expr) -> sp.Expr:
+    """Return ratio - 1, over one denominator where the ratio is 1/(1 + small)."""
+    if ratio.is_Pow and ratio.exp == -1 and ratio.base.is_Add and len(ratio.base.args) < 8:
+        return sp.together((1 - ratio.base) * ratio)
+    return ratio - 1
 
 
 def _nothing(text: str, limits: Sequence[Limit]) -> UndecidedError:
@@ -114,12 +127,13 @@ def _power(expr: sp.Expr, moving: Scales) -> Leading:
 
 def _sum(expr: sp.Expr, moving: Scales) -> Leading:
     parts = [leading(term, moving) for term in expr.args]
-    kept = _undominated({part.growth for part in parts})
-    stays = [part for part in parts if part.growth in kept]
-    if _may_cancel(stays, kept):
+    keeps = _survivors(parts, moving)
+    stays = [part for part, keep in zip(parts, keeps, strict=True) if keep]
+    orders = {part.growth for part in stays}
+    if _may_cancel(stays, orders):
         return _over_one_denominator(expr, moving)
-    goes = [term for term, part in zip(expr.args, parts, strict=True) if part.growth not in kept]
-    growth = None if None in kept else of_sum(each for each in kept if each is not None)
+    goes = [term for term, keep in zip(expr.args, keeps, strict=True) if not keep]
+    growth = None if None in orders else of_sum(each for each in orders if each is not None)
     dropped = (*goes, *(term for part in stays for term in part.dropped))
     if not dropped:
         return Leading(expr, growth)
@@ -127,9 +141,29 @@ def _sum(expr: sp.Expr, moving: Scales) -> Leading:
     return Leading(whole, growth, dropped, _ratio_of_sums(whole, stays, goes))
 
 
-def _undominated(growths: set[Growth | None]) -> set[Growth | None]:
-    known = [each for each in growths if each is not None]
-    return {each for each in growths if each is None or not any(each.exceeded_by(other) for other in known)}
+def _survivors(parts: Sequence[Leading], moving: Scales) -> list[bool]:
+    """Tell for each part whether it stays; in groups of one order, for sums may have thousands of terms."""
+    groups: dict[Growth | None, list[Leading]] = {}
+    for part in parts:
+        groups.setdefault(part.growth, []).append(part)
+    orders = [each for each in groups if each is not None]
+    gone, doubtful = set(), {}
+    for order in orders:
+        larger = [other for other in orders if order.exceeded_by(other)]
+        if any(order.only(moving.shrinking).exceeded_by(other.only(moving.shrinking)) for other in larger):
+            gone.add(order)
+        elif larger:
+            doubtful[order] = {_cofactor(part.expr, moving) for other in larger for part in groups[other]}
+    return [
+        part.growth not in gone
+        and (part.growth not in doubtful or _cofactor(part.expr, moving) not in doubtful[part.growth])
+        for part in parts
+    ]
+
+
+def _cofactor(term: sp.Expr, moving: Scales) -> sp.Expr:
+    """Return a term without numbers and long sizes."""
+    return sp.Mul(*(factor for factor in sp.Mul.make_args(term) if not factor.free_symbols <= moving.long))
 
 
 def _may_cancel(stays: Sequence[Leading], kept: set[Growth | None]) -> bool:
@@ -152,48 +186,52 @@ def _over_one_denominator(expr: sp.Expr, moving: Scales) -> Leading:
     above, below = sp.fraction(sp.together(expr))
     above = sp.expand(above)
     if not above.is_Add:
-        found = leading(above / below, moving)
-    else:
-        terms = [Leading(term, leading(term, moving).growth) for term in above.args]
-        kept = _undominated({term.growth for term in terms})
-        if len(kept) > 1 or None in kept or any(term.has(sp.Add) for term in above.args):
-            names = ", ".join(str(term.expr) for term in terms if term.growth in kept)
-            raise UndecidedError(f"the limits do not say which of {names} is the largest, and they may cancel")
-        whole = sp.Add(*(term.expr for term in terms if term.growth in kept))
-        goes = [term.expr for term in terms if term.growth not in kept]
-        bottom = leading(below, moving)
-        if not goes and not bottom.dropped:
-            return Leading(expr, leading(whole / below, moving).growth)
-        stays = [term for term in terms if term.growth in kept]
-        ratio = _ratio_of_sums(whole, stays, goes) / bottom.ratio
-        assert bottom.growth is not None
-        (top,) = kept
-        assert top is not None
-        growth = of_product([top, bottom.growth.power(-1)])
-        found = Leading(whole / bottom.expr, growth, (*(term / below for term in goes), *bottom.dropped), ratio)
-    return found
+        return leading(above / below, moving)
+    parts = [Leading(term, leading(term, moving).growth) for term in above.args]
+    keeps = _survivors(parts, moving)
+    stays = [part for part, keep in zip(parts, keeps, strict=True) if keep]
+    orders = {part.growth for part in stays}
+    if len(orders) > 1 or None in orders or any(part.expr.has(sp.Add) for part in parts):
+        names = ", ".join(str(part.expr) for part in stays)
+        raise UndecidedError(f"the limits do not say which of {names} is the largest, and they may cancel")
+    whole = sp.Add(*(part.expr for part in stays))
+    bottom = leading(below, moving)
+    growth = _quotient(stays[0].growth, bottom.growth)
+    goes = [part.expr for part, keep in zip(parts, keeps, strict=True) if not keep]
+    if not goes and not bottom.dropped:
+        return Leading(expr, growth)
+    dropped = (*(term / below for term in goes), *bottom.dropped)
+    return Leading(whole / bottom.expr, growth, dropped, _ratio_of_sums(whole, stays, goes) / bottom.ratio)
+
+
+def _quotient(above: Growth | None, below: Growth | None) -> Growth | None:
+    return None if above is None or below is None else of_product([above, below.power(-1)])
 
 
 def _extremum(expr: sp.Expr, moving: Scales) -> Leading:
-    """Each argument to its leading part; an argument goes only where some x << y makes it lose.
-
-    X >> 1 says that X - 1 is about X. It does not say that X hops take longer than the transfer.
-    """
+    """Max of a and b is of the order of a + b, and an argument that vanishes beside another never wins."""
     parts = [leading(arg, moving) for arg in expr.args]
-    known = [part.growth for part in parts if part.growth is not None]
-    signs = {sign_of(part.expr) for part in parts}
-    growth = None
-    if len(known) == len(parts) and signs == {1}:
-        inverse = 1 if isinstance(expr, sp.Max) else -1
-        growth = of_sum(each.power(inverse) for each in known).power(inverse)
-    return _rebuilt(expr, parts, growth)
+    growths = [part.growth for part in parts if part.growth is not None]
+    if len(growths) < len(parts) or {sign_of(part.expr) for part in parts} != {1}:
+        return _rebuilt(expr, parts, [], None)
+    turn = 1 if isinstance(expr, sp.Max) else -1
+    # the least argument of a Min is the largest of the reciprocals
+    orders = [growth.power(turn) for growth in growths]
+    compared = [Leading(part.expr**turn, order) for part, order in zip(parts, orders, strict=True)]
+    keeps = _survivors(compared, moving)
+    goes = [arg for arg, keep in zip(expr.args, keeps, strict=True) if not keep]
+    stays = [part for part, keep in zip(parts, keeps, strict=True) if keep]
+    return _rebuilt(expr, stays, goes, of_sum(orders).power(turn))
 
 
-def _rebuilt(expr: MinMaxBase, parts: Sequence[Leading], growth: Growth | None) -> Leading:
-    dropped = tuple(term for part in parts for term in part.dropped)
+def _rebuilt(
+    expr: MinMaxBase, stays: Sequence[Leading], goes: Sequence[sp.Expr], growth: Growth | None
+) -> Leading:
+    dropped = (*goes, *(term for part in stays for term in part.dropped))
     if not dropped:
         return Leading(expr, growth)
-    whole = type(expr)(*(part.expr for part in parts), evaluate=False)
+    left = [part.expr for part in stays]
+    whole = left[0] if len(left) == 1 else type(expr)(*left, evaluate=False)
     return Leading(whole, growth, dropped, expr / whole)
 
 

@@ -1,8 +1,8 @@
 """How fast an expression grows or shrinks as the limits are approached, as a tropical quotient.
 
-Each limit i has an epsilon_i -> 0, all independent. A monomial is of the order prod(epsilon_i ** v_i); a sum of
-positive terms is of the order min over its terms, a quotient of the difference of the orders. So an order is
-min(above) - min(below) over two sets of vectors v.
+Each limit i has an epsilon_i -> 0, all independent. A monomial is of the order prod(epsilon_i ** v_i); a sum
+of positive terms is of the order min over its terms, a quotient of the difference of the orders. So an order
+is min(above) - min(below) over two sets of vectors v.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from symscale.errors import UndecidedError
-from symscale.solve.relation import Limit
+from symscale.solve.limits import Limit
 
 Vector: TypeAlias = tuple[int | Fraction, ...]
 
@@ -31,8 +31,18 @@ class Growth:
     def power(self, exponent: int | Fraction) -> Growth:
         """Return the order of the expression raised to a power."""
         size = abs(exponent)
-        above, below = (frozenset(tuple(size * v for v in each) for each in side) for side in (self.above, self.below))
+        above, below = (
+            frozenset(tuple(size * v for v in each) for each in side) for side in (self.above, self.below)
+        )
         return Growth(above, below) if exponent >= 0 else Growth(below, above)
+
+    def only(self, positions: frozenset[int]) -> Growth:
+        """Return the order as if the other epsilons did not move."""
+        above, below = (
+            frozenset(tuple(v if i in positions else 0 for i, v in enumerate(each)) for each in side)
+            for side in (self.above, self.below)
+        )
+        return Growth(above, below)
 
     def exceeded_by(self, other: Growth) -> bool:
         """Return whether the quotient of this to the other tends to 0 at whatever rates the epsilons do."""
@@ -40,7 +50,7 @@ class Growth:
 
 
 def _all_below(mine: Iterable[Vector], others: frozenset[Vector]) -> bool:
-    return all(any(o != m and all(a <= b for a, b in zip(o, m, strict=True)) for o in others) for m in mine)
+    return all(any(_is_below(other, each) for other in others) for each in mine)
 
 
 def _sums(first: frozenset[Vector], second: frozenset[Vector]) -> frozenset[Vector]:
@@ -50,9 +60,11 @@ def _sums(first: frozenset[Vector], second: frozenset[Vector]) -> frozenset[Vect
 def _lowest(vectors: set[Vector]) -> frozenset[Vector]:
     if len(vectors) == 1:
         return frozenset(vectors)
-    return frozenset(
-        v for v in vectors if not any(w != v and all(a <= b for a, b in zip(w, v, strict=True)) for w in vectors)
-    )
+    return frozenset(v for v in vectors if not any(_is_below(w, v) for w in vectors))
+
+
+def _is_below(first: Vector, second: Vector) -> bool:
+    return first != second and all(a <= b for a, b in zip(first, second, strict=True))
 
 
 def of_vector(vector: Vector) -> Growth:
@@ -81,11 +93,16 @@ def _of_two(first: Growth, second: Growth) -> Growth:
 
 @dataclass(frozen=True)
 class Scales:
-    """For each symbol that moves its power of every epsilon; `shrinking` are the epsilons of limits x << y."""
+    """For each symbol that moves its power of every epsilon; `shrinking` are the epsilons of x << y."""
 
     vectors: Mapping[sp.Symbol, Vector]
     size: int
     shrinking: frozenset[int]
+
+    @property
+    def long(self) -> frozenset[sp.Symbol]:
+        """The symbols that only grow."""
+        return frozenset(symbol for symbol, vector in self.vectors.items() if max(vector) <= 0)
 
     @property
     def constant(self) -> Growth:
@@ -114,7 +131,11 @@ def scales(limits: Sequence[Limit]) -> Scales:
 
 
 def _move(
-    moved: dict[sp.Symbol, Vector], small: sp.Symbol | None, large: Sequence[sp.Symbol], unit: Vector, zero: Vector
+    moved: dict[sp.Symbol, Vector],
+    small: sp.Symbol | None,
+    large: Sequence[sp.Symbol],
+    unit: Vector,
+    zero: Vector,
 ) -> None:
     start = zero if small is None else moved.get(small, zero)
     if small is None or any(v < 0 for v in start):
@@ -138,7 +159,10 @@ def _pairs(limits: Sequence[Limit]) -> Iterable[tuple[sp.Symbol | None, list[sp.
             for each in large:
                 yield None, [_mover(each, set())]
         else:
-            yield _mover(small, {s for each in large for s in each.free_symbols}), [e for e in large if e.is_Symbol]
+            yield (
+                _mover(small, {s for each in large for s in each.free_symbols}),
+                [e for e in large if e.is_Symbol],
+            )
 
 
 def _mover(side: sp.Expr, others: set[sp.Symbol]) -> sp.Symbol:
@@ -148,5 +172,7 @@ def _mover(side: sp.Expr, others: set[sp.Symbol]) -> sp.Symbol:
     factors = sp.Mul.make_args(side)
     names = sorted((each for each in factors if each.is_Symbol and each not in others), key=str)
     if not names:
-        raise UndecidedError(f"no symbol of {side} can move alone", hint="name a symbol, as in B << D or X >> 1")
+        raise UndecidedError(
+            f"no symbol of {side} can move alone", hint="name a symbol, as in B << D or X >> 1"
+        )
     return names[0]

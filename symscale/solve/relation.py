@@ -170,36 +170,3 @@ def _vanishes(number: sp.Expr) -> bool:
         unknown = sp.Dummy("x")
         return bool(sp.minimal_polynomial(number, unknown) == unknown)
     return bool(number.equals(0))
-
-
-def exact_sign(expr: sp.Expr) -> int:
-    """Return the sign of a real number, exactly."""
-    return sign_of_number(sp.sympify(expr))
-
-
-@dataclass(frozen=True)
-class Limit:
-    """`small << large` for each of `large`; a small side of 1 means that each of `large` is long."""
-
-    small: sp.Expr
-    large: tuple[sp.Expr, ...]
-
-    def __str__(self) -> str:
-        large = ", ".join(map(str, self.large))
-        return f"{large} >> 1" if self.small == 1 else f"{self.small} << {large}"
-
-
-@dataclass(frozen=True)
-class Approximation:
-    """`exact` is close to `approximate` in the limits: `ratio` = exact / approximate tends to 1."""
-
-    exact: sp.Expr
-    approximate: sp.Expr
-    dropped: tuple[sp.Expr, ...]
-    limits: tuple[Limit, ...]
-    ratio: sp.Expr
-
-    @property
-    def relative_error(self) -> sp.Expr:
-        """(approximate - exact) / exact, which tends to 0."""
-        return 1 / self.ratio - 1

@@ -67,7 +67,7 @@ def coefficient(terms: Sequence[sp.Expr]) -> Coefficient:
         return Coefficient((), 0)
     if not total.free_symbols and len(parts) > 1:
         return Coefficient((total,), sign_of_number(total))
-    return Coefficient(parts, signs.pop() if len(signs) == 1 else None)
+    return Coefficient(parts, signs.pop() if len(signs) == 1 else sign_of(total))
 
 
 def _rescaled(interval: Interval, step: sp.Rational) -> Interval:

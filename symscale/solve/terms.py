@@ -202,8 +202,9 @@ def compare(terms: Sequence[sp.Expr], op: str) -> Relation | bool:
 
 
 def _unclear(terms: Sequence[sp.Expr], op: str) -> Relation | bool:
-    if sign_of(sp.Add(*terms)) == 1:
-        return bool(MASKS[op] & 4)
+    for sign, op_here in ((1, op), (-1, MIRROR[op])):
+        if sign_of(sp.Add(*(sign * term for term in terms))) == 1:
+            return bool(MASKS[op_here] & 4)
     lead = min(terms, key=lambda term: str(monomial(term).powers))
     if monomial(lead).coefficient < 0:
         return Relation(tidy([-term for term in terms]), MIRROR[op], sp.S.Zero)
