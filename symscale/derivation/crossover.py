@@ -9,9 +9,9 @@ import sympy as sp
 
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import Covers, InLimit, Solved, Substituted
-from symscale.derivation.step import Relation, Step
+from symscale.derivation.step import Prose, Relation, Step
 from symscale.errors import SymscaleError
-from symscale.notation.text import relation_text, to_text
+from symscale.notation.text import to_text
 from symscale.solve import approximate, approximate_relation, crossover
 from symscale.solve.limits import Approximation, Limit
 from symscale.solve.relation import Case, Interval, Solution
@@ -110,7 +110,7 @@ def cross(
             names = tuple(limit_text(each) for each in named)
             answers.append(Answer("approx", simpler, ratio, cases, _unit(ratio, layer), names))
             steps.append(_approximation(where, found, names))
-            steps += _solving(f"{where}the answer for {', '.join(names)}", question, simpler, ratio, cases, long)
+            steps += _solving(f"{where}the answer for {', '.join(map(readable, names))}", question, simpler, ratio, cases, long)
             steps += _distance(where, answers[0], answers[1], named, unknown)
     result = Crossover(passes, resource, relation, tuple(answers))
     if layer is not None:
@@ -151,23 +151,16 @@ def bounds(unknown: sp.Expr, case: Case) -> tuple[Relation, ...]:
     return tuple(found)
 
 
-def case_text(unknown: sp.Expr, case: Case) -> str:
+def case_words(unknown: sp.Expr, case: Case) -> Prose:
     """Return a case in words: never, always, or its intervals."""
-    name = to_text(unknown)
     if not case.intervals:
-        return f"no {name} is enough"
-    shown = [_interval_text(name, each) for each in case.intervals]
-    return " or ".join(shown)
-
-
-def _interval_text(name: str, each: Interval) -> str:
-    if each.lo == each.hi:
-        return f"{name} = {to_text(each.lo)}"
-    low = "" if each.lo == 0 else f"{to_text(each.lo)} {'<' if each.lo_open else '<='} "
-    high = "" if each.hi == sp.oo else f" {'<' if each.hi_open else '<='} {to_text(each.hi)}"
-    if not low and not high:
-        return f"every {name} is enough"
-    return f"{low}{name}{high}" if high else f"{name} {'>' if each.lo_open else '>='} {to_text(each.lo)}"
+        return ("no ", unknown, " is enough")
+    words: list[str | sp.Expr | Relation] = []
+    for interval in case.intervals:
+        shown = bounds(unknown, Case((), (interval,)))
+        parts = [part for each in shown for part in (" and ", each)][1:] or ["every ", unknown, " is enough"]
+        words += [" or ", *parts]
+    return tuple(words[1:])
 
 
 def _solving(
@@ -179,7 +172,6 @@ def _solving(
     long: frozenset[sp.Symbol],
 ) -> list[Step]:
     """Return one step per case; the first also proves that the cases cover everything."""
-    asked = relation_text(question.lhs, question.op, question.rhs)
     steps = []
     for number, case in enumerate(cases):
         equations = bounds(unknown, case)
@@ -187,8 +179,8 @@ def _solving(
         if equations:
             proofs.append(Solved(solution, unknown, case.when, long))
         name = title if number == 0 else f"{title}, case {number + 1}"
-        lines = () if equations else (case_text(unknown, case),)
-        reason = f"Solve {asked} for {to_text(solution.unknown)}." if number == 0 else "Otherwise:"
+        lines = () if equations else (case_words(unknown, case),)
+        reason: Prose = ("Solve ", question, " for ", solution.unknown, ".") if number == 0 else "Otherwise:"
         steps.append(Step("solve", name, reason, equations, tuple(proofs), lines, case.when))
     return steps
 
@@ -262,17 +254,17 @@ def headline_ratio(
 
 
 def _approximation(where: str, found: Sequence[Approximation], names: Sequence[str]) -> Step:
-    dropped = [to_text(term) for each in found for term in each.dropped]
+    dropped = [part for each in found for term in each.dropped for part in (", ", term)][1:]
     labels = [symbol("lhs"), symbol("rhs")]
     equations = tuple(
         Relation(label, "==", each.approximate) for label, each in zip(labels, found, strict=False)
     )
-    lines = tuple(
-        f"{label}: exact = {to_text(each.approximate)} * ({to_text(each.ratio)})"
+    lines: tuple[Prose, ...] = tuple(
+        (label, " is exactly ", each.ratio, " times this")
         for label, each in zip(labels, found, strict=False)
         if each.dropped
     )
-    reason = f"In the limit {', '.join(names)} drop {', '.join(dropped)}."
+    reason: Prose = (f"In the limit {', '.join(map(readable, names))} drop ", *dropped, ".")
     return Step("approximate", f"{where}in the limit", reason, equations, (InLimit(tuple(found)),), lines)
 
 
@@ -287,12 +279,36 @@ def _distance(
     consistent = [
         Limit(near if each.small == unknown else each.small, each.large) for each in limits if each.small == unknown
     ]
-    ratio = sp.cancel(true / near) if len((true / near).free_symbols) < 12 else true / near
-    lines = [f"self-consistent if {limit_text(each)}" for each in consistent]
-    equation = Relation(symbol("exact_over_approximate"), "==", ratio)
-    proof = Substituted((Relation(symbol("exact_over_approximate"), "==", true / near),), ())
-    reason = "The exact border over the approximate one; its distance from 1 is the relative error."
+    ratio = _simple(true / near)
+    lines: list[Prose] = [
+        ("The limit is consistent with its own answer if ", *_limit_words(each), ".") for each in consistent
+    ]
+    equation = Relation(symbol("ratio"), "==", ratio)
+    proof = Substituted((Relation(symbol("ratio"), "==", true / near),), ())
+    reason = "The exact border is this many times the approximate one; the relative error is ratio − 1."
     return [Step("remark", f"{where}how far off the limit is", reason, (equation,), (proof,), tuple(lines))]
+
+
+def _simple(ratio: sp.Expr) -> sp.Expr:
+    """Return a ratio near 1 as 1/(1 − small) or 1 + small, whichever has one term less to divide by."""
+    if len(ratio.free_symbols) > 12:
+        return ratio
+    above, below = sp.fraction(sp.cancel(ratio))
+    if below.is_Add and not above.is_Add:
+        return 1 / sp.expand(below / above)
+    return sp.expand(above / below) if not below.is_Add else above / below
+
+
+def _limit_words(limit: Limit) -> list[str | sp.Expr]:
+    words: list[str | sp.Expr] = [limit.small, " ≪ "]
+    for each in limit.large:
+        words += [each, ", "]
+    return words[:-1]
+
+
+def readable(limit: str) -> str:
+    """Return a limit with the signs of print: B ≪ D, F."""
+    return limit.replace("<<", "≪").replace(">>", "≫")
 
 
 def _dtype_form(where: str, found: Crossover, layer: Layer, long: frozenset[sp.Symbol]) -> list[Step]:
@@ -306,7 +322,7 @@ def _dtype_form(where: str, found: Crossover, layer: Layer, long: frozenset[sp.S
     values = tuple(numbers.items())
     typed = tuple(Relation(e.lhs, e.op, sp.factor_terms(e.rhs.xreplace(numbers))) for e in equations)
     title = f"{where}in {', '.join(names)}"
-    reason = "Put in " + ", ".join(f"{key} = {to_text(value)} B" for key, value in values) + "."
+    reason = "Put in " + ", ".join(f"{key} = {to_text(value)} bytes" for key, value in values) + "."
     return [Step("substitute", title, reason, typed, (Substituted(equations, values),))]
 
 

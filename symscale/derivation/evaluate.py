@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import sympy as sp
 
-from symscale.derivation.crossover import Answer, Crossover, border, bounds, case_text, pass_name, with_value
+from symscale.derivation.crossover import Answer, Crossover, border, bounds, case_words, pass_name, with_value
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import Evaluated, Settled
-from symscale.derivation.step import Relation, Step
+from symscale.derivation.step import Prose, Relation, Step
 from symscale.machine import Machine
 from symscale.notation.numbers import format_number, format_quantity
-from symscale.notation.text import to_text
 from symscale.vocabulary import entry, symbol
 
 
@@ -39,16 +38,17 @@ def evaluate(
     answer = _settled(found.headline, known)
     formulas = tuple(each for case in answer.cases for each in bounds(answer.unknown, case))
     equations = tuple(Relation(e.lhs, e.op, sp.factor_terms(e.rhs.xreplace(known))) for e in formulas)
-    used = {s: known[s] for each in formulas for s in each.rhs.free_symbols if s in known}
+    names = {s for each in formulas for s in each.rhs.free_symbols if s in known}
+    used = {s: known[s] for s in sorted(names, key=str)}
     edge = border(answer.cases)
     value = None if edge is None else edge.xreplace(known)
     if value is not None and value.free_symbols:
         value = None
     on = chip.title if chip is not None else ""
     where = f" on {on}" if on else ""
-    lines = tuple(f"{to_text(s)} = {_quantity(s, v)}" for s, v in used.items())
+    lines: tuple[Prose, ...] = tuple((s, f" = {_quantity(s, v)}") for s, v in used.items())
     if not formulas:
-        lines = tuple(case_text(answer.unknown, case) for case in answer.cases)
+        lines = tuple(case_words(answer.unknown, case) for case in answer.cases)
     lines += _whole(answer.unknown, equations, layer, known)
     conditions = [each.subs(known) for case in answer.cases for each in case.when if case.intervals]
     shown = tuple(each for each in conditions if each.free_symbols)
@@ -83,7 +83,7 @@ def _quantity(name: sp.Symbol, value: sp.Expr) -> str:
 
 def _whole(
     unknown: sp.Expr, equations: tuple[Relation, ...], layer: Layer | None, known: Mapping[sp.Symbol, sp.Expr]
-) -> tuple[str, ...]:
+) -> tuple[Prose, ...]:
     """Return the whole sizes of a mesh axis that meet the numbers: divisors of N if it is known, else powers of two."""
     if layer is None or unknown not in layer.mesh_symbols or any(each.rhs.free_symbols for each in equations):
         return ()
@@ -92,4 +92,4 @@ def _whole(
     options = sp.divisors(top) if chips is not None else [2**n for n in range(17)]
     fitting = [n for n in options if all(each.holds({unknown: sp.Integer(n)}) for each in equations)]
     among = f"divisors of {top}" if chips is not None else "powers of two"
-    return (f"whole {to_text(unknown)} among the {among}: {', '.join(map(str, fitting)) or 'none'}",)
+    return (("Whole ", unknown, f" among the {among}: {', '.join(map(str, fitting)) or 'none'}"),)

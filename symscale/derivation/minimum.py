@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symscale.cost import Times
-from symscale.derivation.crossover import limit_text
+from symscale.derivation.crossover import limit_text, readable
 from symscale.derivation.evaluate import numbers
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import Equal, Evaluated, InLimit, Minimal
-from symscale.derivation.step import Relation, Step
+from symscale.derivation.step import Prose, Relation, Step
 from symscale.errors import SymscaleError
 from symscale.machine import Machine
 from symscale.notation.formula import parse_formula
 from symscale.notation.numbers import format_number
-from symscale.notation.text import to_text
 from symscale.solve import approximate, best_integers, minimise
 from symscale.solve.limits import Limit
 from symscale.vocabulary import symbol
@@ -59,11 +58,12 @@ def optimise(
     name, times = next((name, each) for name, each in found.items() if each.comms != 0)
     limit = Limit(sp.S.One, tuple(s for s in layer.mesh_symbols if s in times.comms.free_symbols))
     near = approximate(times.comms, [limit])
+    dropped = [part for each in near.dropped for part in (", ", each)][1:]
     d.add(
         Step(
             "approximate",
             f"{name.capitalize()} pass: communication for long axes",
-            f"In the limit {limit_text(limit)} drop {', '.join(to_text(each) for each in near.dropped)}.",
+            (f"In the limit {readable(limit_text(limit))} drop ", *dropped, "."),
             (Relation(symbol("T_comms"), "==", near.approximate),),
             (InLimit((near,)),),
         )
@@ -76,7 +76,7 @@ def optimise(
             Step(
                 "substitute",
                 "On a fixed number of chips",
-                f"Put {to_text(axis)} = {to_text(other)}.",
+                ("Put ", Relation(axis, "==", other), "."),
                 (Relation(symbol("T_comms"), "==", objective),),
                 (Equal((near.approximate.subs(rule),)),),
             )
@@ -87,7 +87,7 @@ def optimise(
         Step(
             "optimise",
             f"The best {variable}",
-            f"Minimise T_comms over {variable} ({best.method}).",
+            ("Minimise the communication over ", variable, f": {best.method}."),
             (Relation(variable, "==", point),),
             (Minimal(objective, variable),),
         )
@@ -123,12 +123,12 @@ def _numbers(
     there = _without_common_factors(objective, variable).xreplace(known)
     chips = known.get(symbol("N_chips"))
     integers: tuple[tuple[int, sp.Expr, sp.Expr], ...] = ()
-    lines: tuple[str, ...] = ()
+    lines: tuple[Prose, ...] = ()
     if not there.free_symbols - {variable} and chips is not None:
-        ranked = best_integers(there, variable, divides=int(chips))
-        integers = tuple((int(at), time, loss) for at, time, loss in ranked)
+        ranked = best_integers(there, variable, candidates=sp.divisors(int(chips)))
+        integers = tuple((at[variable], time, loss) for at, time, loss in ranked)
         lines = tuple(
-            f"{variable} = {at}: {format_number(100 * loss, 3)} % above the optimum" for at, _, loss in integers[:3]
+            (variable, f" = {at}: {format_number(100 * loss, 3)} % above the optimum") for at, _, loss in integers[:3]
         )
     d.add(
         Step(

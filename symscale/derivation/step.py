@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+import sympy as sp
 
 from symscale.errors import StepError
 from symscale.notation.order import Order
 from symscale.solve.relation import Relation
+
+# Words with formulas among them, which each format prints in its own way.
+Prose: TypeAlias = str | tuple[str | sp.Expr | Relation, ...]
 
 KINDS = ("given", "count", "substitute", "approximate", "solve", "optimise", "evaluate", "remark")
 
@@ -32,10 +37,10 @@ class Step:
 
     kind: str
     title: str
-    reason: str
+    reason: Prose
     equations: tuple[Relation, ...]
     proofs: tuple[Proof, ...]
-    lines: tuple[str, ...] = ()
+    lines: tuple[Prose, ...] = ()
     conditions: tuple[Relation, ...] = ()
     units: tuple[str, ...] = ()
 

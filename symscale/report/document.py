@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symscale.derivation.step import Derivation, Step
-from symscale.notation.latex import relation_latex
+import sympy as sp
+
+from symscale.derivation.step import Derivation, Prose, Step
+from symscale.notation.latex import relation_latex, to_latex
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
 from symscale.solve.relation import Relation
@@ -28,32 +31,46 @@ def latex(*derivations: Derivation, title: str = "", document: bool = False) -> 
 
 
 def _render(template: str, derivations: tuple[Derivation, ...], title: str) -> str:
-    shown = [_view(each) for each in derivations]
+    escape = escape_markdown if template.endswith(".md.jinja") else escape_latex
+    shown = [_view(each, escape) for each in derivations]
     rendered = _environment().get_template(template).render(derivations=shown, title=title)
     return re.sub(r"\n{3,}", "\n\n", rendered).strip() + "\n"
 
 
-def _view(derivation: Derivation) -> dict[str, Any]:
+def _words(prose: Prose, order: Order, escape: Callable[[str], str]) -> str:
+    """Return words with their formulas between dollar signs."""
+    if isinstance(prose, str):
+        return escape(prose)
+    return "".join(_word(each, order, escape) for each in prose)
+
+
+def _word(each: str | sp.Expr | Relation, order: Order, escape: Callable[[str], str]) -> str:
+    if isinstance(each, str):
+        return escape(each)
+    return f"${equation_latex(each, order) if isinstance(each, Relation) else to_latex(each, order)}$"
+
+
+def _view(derivation: Derivation, escape: Callable[[str], str]) -> dict[str, Any]:
     return {
         "title": derivation.title,
         "source": derivation.source,
-        "steps": [_step(each, derivation.order) for each in derivation.steps],
+        "steps": [_step(each, derivation.order, escape) for each in derivation.steps],
     }
 
 
-def _step(step: Step, order: Order) -> dict[str, Any]:
+def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, Any]:
     equations = [equation_latex(each, order) for each in step.equations]
-    notes = step.lines if step.kind == "count" and len(step.lines) == len(equations) else ()
+    notes = _plain(step.lines) if step.kind == "count" and len(step.lines) == len(equations) else ()
     return {
         "kind": step.kind,
         "title": step.title,
-        "reason": step.reason,
+        "reason": _words(step.reason, order, escape),
         "conditions": [relation_latex(each.lhs, each.op, each.rhs, order) for each in step.conditions],
         "equations": equations,
         "notes": list(notes),
-        "lines": [] if notes else list(step.lines),
+        "lines": [] if notes or step.kind == "given" else [_words(each, order, escape) for each in step.lines],
+        "code": _plain(step.lines) if step.kind == "given" else (),
         "units": list(step.units),
-        "program": step.kind == "given",
     }
 
 
@@ -62,10 +79,12 @@ def equation_latex(equation: Relation, order: Order) -> str:
     op = "=" if equation.op == "==" else equation.op
     if equation.rhs.is_number and not (equation.rhs.is_Integer and abs(equation.rhs) < 10**6):
         sign = {"=": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge"}[op]
-        from symscale.notation.latex import to_latex
-
         return f"{to_latex(equation.lhs, order)} {sign} {format_number(equation.rhs, 6, style='latex')}"
     return relation_latex(equation.lhs, op, equation.rhs, order)
+
+
+def _plain(lines: tuple[Prose, ...]) -> tuple[str, ...]:
+    return tuple(each for each in lines if isinstance(each, str))
 
 
 _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}

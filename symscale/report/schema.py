@@ -16,6 +16,7 @@ from symscale.derivation.step import Step, verify
 from symscale.notation.latex import relation_latex
 from symscale.notation.order import Order
 from symscale.notation.text import relation_text, to_text
+from symscale.report.plain import words
 from symscale.solve.relation import Case, Relation
 
 VERSION = "1.0"
@@ -132,11 +133,11 @@ def _step(step: Step, order: Order) -> dict[str, Any]:
     return {
         "kind": step.kind,
         "title": step.title,
-        "reason": step.reason,
+        "reason": words(step.reason, order),
         "when": [_relation(each, order) for each in step.conditions],
         "equation": [_relation(each, order) for each in step.equations],
         "latex": _latex(step.equations, order),
-        "lines": list(step.lines),
+        "lines": [words(each, order) for each in step.lines],
         "checks": [{"name": name, "passed": True} for name in verify(step)],
     }
 

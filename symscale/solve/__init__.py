@@ -1,8 +1,9 @@
 """Crossovers, optima, regimes and approximations of posynomials in positive symbols."""
 
+from symscale.solve.approximate import approximate, approximate_relation
 from symscale.solve.crossover import crossover
 from symscale.solve.integers import best_integers, integers_in
-from symscale.solve.limits import Approximation, Limit, approximate
+from symscale.solve.limits import Approximation, Limit
 from symscale.solve.optimum import Optimum, minimise
 from symscale.solve.regimes import Regime, dominant, largest, regimes, simplify_max, smallest
 from symscale.solve.relation import Case, Interval, Relation, Solution
@@ -18,6 +19,7 @@ __all__ = [
     "Relation",
     "Solution",
     "approximate",
+    "approximate_relation",
     "best_integers",
     "crossover",
     "dominant",

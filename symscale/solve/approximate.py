@@ -32,8 +32,8 @@ def approximate(expr: sp.Expr, limits: Iterable[Limit]) -> Approximation:
     2*B*D*F/(b*(B*D + B*F + D*F)) for B << D, F: 2*B/b, dropped B*D and B*F, exact / approximate
     1/(1 + B/D + B/F). A term goes if its quotient to another tends to 0, at whatever rates the limits are
     approached. X >> 1 says that X - 1 is about X, not that X hops take longer than a transfer: it drops a
-    term only beside the same term times powers of long sizes. Raises UndecidedError if nothing can be dropped,
-    or if the leading terms may cancel.
+    term only beside the same term times powers of long sizes. Raises UndecidedError if nothing can be
+    dropped, or if the leading terms may cancel.
     """
     named = tuple(limits)
     found = _approximated(sp.sympify(expr), named, scales(named))
@@ -66,7 +66,7 @@ def _approximated(expr: sp.Expr, limits: tuple[Limit, ...], moving: Scales) -> A
 def _distance(ratio: sp.Expr) -> sp.Expr:
     """Return ratio - 1, over one denominator where the ratio is 1/(1 + small)."""
     if ratio.is_Pow and ratio.exp == -1 and ratio.base.is_Add and len(ratio.base.args) < 8:
-        return sp.together((1 - ratio.base) * ratio)
+        return -sp.together((ratio.base - 1) * ratio)
     return ratio - 1
 
 
@@ -130,7 +130,7 @@ def _sum(expr: sp.Expr, moving: Scales) -> Leading:
     keeps = _survivors(parts, moving)
     stays = [part for part, keep in zip(parts, keeps, strict=True) if keep]
     orders = {part.growth for part in stays}
-    if _may_cancel(stays, orders):
+    if _may_cancel(stays):
         return _over_one_denominator(expr, moving)
     goes = [term for term, keep in zip(expr.args, keeps, strict=True) if not keep]
     growth = None if None in orders else of_sum(each for each in orders if each is not None)
@@ -166,13 +166,22 @@ def _cofactor(term: sp.Expr, moving: Scales) -> sp.Expr:
     return sp.Mul(*(factor for factor in sp.Mul.make_args(term) if not factor.free_symbols <= moving.long))
 
 
-def _may_cancel(stays: Sequence[Leading], kept: set[Growth | None]) -> bool:
-    if len(stays) == 1:
+def _may_cancel(stays: Sequence[Leading]) -> bool:
+    """Tell whether the leading parts may be as small as what was dropped."""
+    if len(stays) == 1 or {sign_of(part.expr) for part in stays} in ({1}, {-1}):
         return False
-    signs = {sign_of(part.expr) for part in stays}
-    if signs in ({1}, {-1}):
-        return False
-    return len(kept) > 1 or any(part.dropped for part in stays)
+    orders = {part.growth for part in stays}
+    known = [order for order in orders if order is not None]
+    top = {order for order in orders if order is None or not any(map(order.exceeded_by, known))}
+    return len(top) > 1 or _vanishes([part.expr for part in stays if part.growth in top])
+
+
+def _vanishes(terms: Sequence[sp.Expr]) -> bool:
+    """Tell whether a sum is 0 whatever its symbols are, by its value at one odd point."""
+    symbols = sorted(set().union(*(term.free_symbols for term in terms)), key=str)
+    point = {each: sp.Rational(sp.prime(n + 5), 7) for n, each in enumerate(symbols)}
+    values = [term.xreplace(point).evalf(40) for term in terms]
+    return bool(abs(sp.Add(*values)) < sp.Float(10) ** -30 * max(map(abs, values)))
 
 
 def _ratio_of_sums(whole: sp.Expr, stays: Sequence[Leading], goes: Sequence[sp.Expr]) -> sp.Expr:

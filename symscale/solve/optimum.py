@@ -57,8 +57,6 @@ def _eliminated(constraint: Relation, names: Sequence[sp.Symbol]) -> Point:
     if constraint.op != "==":
         raise UndecidedError(f"{constraint} is not an equality", hint="write the constraint as X*Y == N")
     ratio = monomial(constraint.lhs / constraint.rhs)
-    if any(base in names or set(names) & base.free_symbols and not base.is_Symbol for base in ()):
-        raise UndecidedError(f"{constraint} is not a product of powers of {', '.join(map(str, names))}")
     present = [name for name in names if name in ratio.powers]
     if not present or any(set(names) & base.free_symbols for base in ratio.powers if not base.is_Symbol):
         raise UndecidedError(f"{constraint} is not a product of powers of {', '.join(map(str, names))}")

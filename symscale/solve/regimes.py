@@ -13,7 +13,7 @@ from symscale.errors import UndecidedError
 from symscale.solve.lift import pieces_of
 from symscale.solve.region import EVERYWHERE, Region, lean
 from symscale.solve.relation import ALWAYS, OPERATORS, Relation
-from symscale.solve.terms import common_factor, compare, monomial, sign_of, signed_terms
+from symscale.solve.terms import Monomial, common_factor, compare, monomial, sign_of, signed_terms
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,8 @@ def _simplified(node: sp.Expr, names: tuple[sp.Symbol, ...]) -> sp.Expr:
 
 
 def _always(left: sp.Expr, op: str, right: sp.Expr, names: tuple[sp.Symbol, ...]) -> bool:
+    if names and _always(left, op, right, ()):
+        return True
     moved = {name: name + 1 for name in names}
     left, right = left.xreplace(moved), right.xreplace(moved)
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
@@ -139,5 +141,18 @@ def _factored(kind: type[MinMaxBase], args: Sequence[sp.Expr]) -> sp.Expr:
     parts = [monomial(arg) for arg in found]
     if any(sign_of(arg) != 1 for arg in found):
         return kind(*found, evaluate=False)
-    shared = common_factor(parts)
+    shared = _shared(parts)
     return shared.expr() * kind(*(part.over(shared).expr() for part in parts), evaluate=False)
+
+
+def _shared(parts: Sequence[Monomial]) -> Monomial:
+    # 8*D*F*Max(B/(X*C), 1/W), not 8*D*F/(C*W*X)*Max(B*W, C*X): only what every argument shows goes outside
+    whole = common_factor(parts)
+    powers = {}
+    for base in parts[0].powers:
+        found = [part.powers.get(base, sp.S.Zero) for part in parts]
+        if all(power > 0 for power in found):
+            powers[base] = min(found)
+        elif all(power < 0 for power in found):
+            powers[base] = max(found)
+    return Monomial(whole.coefficient, powers)
