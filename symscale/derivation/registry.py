@@ -69,6 +69,14 @@ def _files() -> dict[str, Path]:
     return found
 
 
+def files() -> dict[Path, tuple[str, ...]]:
+    """Return the ids of the library by the file that defines them."""
+    found: dict[Path, list[str]] = {}
+    for each, file in _files().items():
+        found.setdefault(file, []).append(each)
+    return {file: tuple(names) for file, names in found.items()}
+
+
 def ids() -> tuple[str, ...]:
     """Return every id of the library, in the order of the files."""
     return tuple(_files())

@@ -38,12 +38,16 @@ dims: (NAME ("," NAME)*)?
 ARROW: "->" | "→" | "⟶" | /\\(to|rightarrow|longrightarrow)(?![A-Za-z])/
 EQUALS: "=" | ":="
 PLUS: "+"
-MUL: /(\.\*|⊙|\\odot(?![A-Za-z])|\*|·|⋅|×|\\cdot(?![A-Za-z])|\\times(?![A-Za-z]))(_(\\(text|mathrm)\{[^{}\n]*\}|\{[^{}\n]*\}|[A-Za-z0-9]+))?/
-NAME: /(\\(text|mathrm|mathbf|mathit|textbf|textrm)\{[A-Za-z][^{}\n]*\}|[A-Za-z][A-Za-z0-9]*)(_(\\(text|mathrm)\{[^{}\n]*\}|\{(?:[^{}\n]|\\text\{[^{}\n]*\})*\}|[A-Za-z0-9]+))*/
+MUL: /(\.\*|⊙|\\odot(?![A-Za-z])|\*|·|⋅|×|\\cdot(?![A-Za-z])|\\times(?![A-Za-z]))(_(@SUB@))?/
+NAME: /(\\(@FONT@)\{[A-Za-z][^{}\n]*\}|[A-Za-z][A-Za-z0-9]*)(_(@SUB@))*/
 FLAG: /\\?\{\s*[A-Za-z][^{}\n]*(\{[^{}\n]*\})?\s*\\?\}/
 _SEP: /(;|\n|\r|\\\\)(\s|;|\\\\)*/
-%ignore /[ \t\f]+|\\[,;:! ]|\$|~|&/
+%ignore /[ \t\f]+|\\[,;:! ]|\\(left|right)(?![A-Za-z])|\$|~|&/
 """
+
+_FONT = "text|mathrm|mathbf|mathit|mathsf|textbf|textrm|operatorname"
+# A subscript: a command, braces with at most one command level inside, or letters and digits.
+_SUB = r"\\(FONT)\{[^{}\n]*\}|\{([^{}\n]|\\(FONT)\{[^{}\n]*\})*\}|[A-Za-z0-9]+".replace("FONT", _FONT)
 
 
 @dataclass(frozen=True)
@@ -194,11 +198,16 @@ def _unexpected(text: str, error: Any) -> NotationError:
 def _parser() -> Lark:
     from lark import Lark
 
-    return Lark(_GRAMMAR, parser="lalr", lexer="contextual", propagate_positions=False, maybe_placeholders=False)
+    grammar = _GRAMMAR.replace("@SUB@", _SUB).replace("@FONT@", _FONT)
+    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=False, maybe_placeholders=False)
 
 
-_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|mathit|textbf|textrm)\{([^{}]*)\}")
-_SUBSCRIPT = re.compile(r"_(?:\{((?:[^{}])*)\}|([A-Za-z0-9]+))")
+_TEXT = re.compile(rf"\\(?:{_FONT})\{{([^{{}}]*)\}}")
+# An underscore before capitals or braces starts axes (of a dimension) or dimensions (of a function).
+_SUBSCRIPT = re.compile(r"(?P<head>.+)_(?P<last>\{[^{}]*\}|[A-Z]+)")
+_REDUCTION = re.compile(r"(?P<head>sum|max|softmax)_(?P<last>.+)")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_ELEMENTWISE = (".*", "⊙", r"\\odot")
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,8 @@ def leading(expr: sp.Expr, moving: Scales) -> Leading:
         return _extremum(expr, moving)
     if isinstance(expr, sp.floor | sp.ceiling):
         return _rounded(expr, moving)
+    if isinstance(expr, sp.log):
+        return _logarithm(expr, moving)
     return Leading(expr, None)
 
 
@@ -250,3 +252,15 @@ def _rounded(expr: sp.Expr, moving: Scales) -> Leading:
     if inner.growth is None or not moving.constant.exceeded_by(inner.growth):
         return Leading(expr, None)
     return Leading(inner.expr, inner.growth, (expr - inner.expr,), expr / inner.expr)
+
+
+def _logarithm(expr: sp.Expr, moving: Scales) -> Leading:
+    """The log of what grows is that of its leading part; it grows slower than any power of the one limit."""
+    inner = leading(expr.args[0], moving)
+    if inner.growth is None or not moving.constant.exceeded_by(inner.growth):
+        return Leading(expr, None)
+    growth = moving.constant if moving.size == 1 else None
+    if not inner.dropped:
+        return Leading(expr, growth)
+    whole = sp.log(inner.expr)
+    return Leading(whole, growth, inner.dropped, expr / whole)

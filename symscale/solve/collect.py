@@ -49,12 +49,12 @@ def _opaque(expr: sp.Expr, unknown: sp.Symbol) -> bool:
 
 
 def _sum(expr: sp.Expr, unknown: sp.Symbol) -> Quotient:
-    groups: dict[tuple[tuple[sp.Expr, int], ...], Powers] = {}
+    groups: dict[frozenset[tuple[sp.Expr, int]], Powers] = {}
     factors: dict[sp.Expr, Powers] = {}
     for term in expr.args:
         part = collect(term, unknown)
         factors.update(part.factors)
-        key = tuple(sorted(part.below.items(), key=lambda item: str(item[0]))) if part.below else ()
+        key = frozenset(part.below.items())
         group = groups.setdefault(key, {})
         for power, terms in part.top.items():
             group.setdefault(power, []).extend(terms)
@@ -65,7 +65,7 @@ def _sum(expr: sp.Expr, unknown: sp.Symbol) -> Quotient:
 
 
 def _common_denominator(
-    groups: dict[tuple[tuple[sp.Expr, int], ...], Powers], factors: dict[sp.Expr, Powers]
+    groups: dict[frozenset[tuple[sp.Expr, int]], Powers], factors: dict[sp.Expr, Powers]
 ) -> Quotient:
     below: dict[sp.Expr, int] = {}
     for key in groups:

@@ -63,7 +63,11 @@ def _narrowed(pieces: Sequence[Piece], given: Sequence[Relation]) -> list[Piece]
         if inside is None:
             raise UndecidedError(f"the assumptions contradict each other at {relation}")
         assumed = inside
-    return [Piece(_beyond(piece.region, assumed), piece.intervals) for piece in pieces if assumed.join(piece.region)]
+    return [
+        Piece(_beyond(piece.region, assumed), piece.intervals)
+        for piece in pieces
+        if assumed.join(piece.region)
+    ]
 
 
 def _beyond(region: Region, assumed: Region) -> Region:

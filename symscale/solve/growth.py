@@ -30,10 +30,7 @@ class Growth:
 
     def power(self, exponent: int | Fraction) -> Growth:
         """Return the order of the expression raised to a power."""
-        size = abs(exponent)
-        above, below = (
-            frozenset(tuple(size * v for v in each) for each in side) for side in (self.above, self.below)
-        )
+        above, below = (_scaled(side, abs(exponent)) for side in (self.above, self.below))
         return Growth(above, below) if exponent >= 0 else Growth(below, above)
 
     def only(self, positions: frozenset[int]) -> Growth:
@@ -47,6 +44,10 @@ class Growth:
     def exceeded_by(self, other: Growth) -> bool:
         """Return whether the quotient of this to the other tends to 0 at whatever rates the epsilons do."""
         return _all_below(_sums(self.above, other.below), _sums(self.below, other.above))
+
+
+def _scaled(vectors: frozenset[Vector], factor: int | Fraction) -> frozenset[Vector]:
+    return frozenset(tuple(factor * each for each in vector) for vector in vectors)
 
 
 def _all_below(mine: Iterable[Vector], others: frozenset[Vector]) -> bool:

@@ -35,7 +35,9 @@ def integers_in(
     return sorted(found)
 
 
-def _intervals(where: Solution | Interval | Sequence[Interval], point: Mapping[sp.Symbol, sp.Expr]) -> Sequence[Interval]:
+def _intervals(
+    where: Solution | Interval | Sequence[Interval], point: Mapping[sp.Symbol, sp.Expr]
+) -> Sequence[Interval]:
     if isinstance(where, Interval):
         return [where]
     if not isinstance(where, Solution):
@@ -43,7 +45,9 @@ def _intervals(where: Solution | Interval | Sequence[Interval], point: Mapping[s
     for case in where.cases:
         missing = set().union(*(c.free_symbols for c in case.when)) - set(point)
         if missing:
-            raise UndecidedError(f"no number for {', '.join(sorted(map(str, missing)))}, which decides the case")
+            raise UndecidedError(
+                f"no number for {', '.join(sorted(map(str, missing)))}, which decides the case"
+            )
         if case.applies(point):
             return case.intervals
     return ()
@@ -56,7 +60,9 @@ def _ends(interval: Interval, point: Mapping[sp.Symbol, sp.Expr], divides: int |
         raise UndecidedError(f"no number for {', '.join(sorted(map(str, free)))}")
     if high is sp.oo:
         if divides is None:
-            raise UndecidedError("infinitely many whole numbers", hint="bound them, or give what they must divide")
+            raise UndecidedError(
+                "infinitely many whole numbers", hint="bound them, or give what they must divide"
+            )
         return max(1, int(sp.floor(low))), divides
     top = int(sp.floor(high))
     return max(1, int(sp.floor(low))), top if divides is None else min(top, divides)
@@ -69,7 +75,9 @@ def _candidates(low: int, high: int, divides: int | None, powers_of_two: bool) -
     if divides is not None:
         return [int(d) for d in sp.divisors(divides) if low <= d <= high]
     if high - low > _MOST:
-        raise UndecidedError(f"{high - low} whole numbers are too many to list", hint="ask for divisors or powers of two")
+        raise UndecidedError(
+            f"{high - low} whole numbers are too many to list", hint="ask for divisors or powers of two"
+        )
     return range(low, high + 1)
 
 
@@ -87,7 +95,9 @@ def best_integers(
     names = [variables] if isinstance(variables, sp.Symbol) else list(variables)
     free = (objective.free_symbols | (constraint.free_symbols if constraint else set())) - set(names)
     if free:
-        raise UndecidedError(f"no number for {', '.join(sorted(map(str, free)))}, so integers cannot be ranked")
+        raise UndecidedError(
+            f"no number for {', '.join(sorted(map(str, free)))}, so integers cannot be ranked"
+        )
     best = minimise(objective, names, constraint).value
     found = []
     for point in _points(names, constraint, candidates):
@@ -103,7 +113,9 @@ def _points(
     total = _total(names, constraint)
     if isinstance(candidates, str):
         if total is None:
-            raise UndecidedError(f"{candidates} of what?", hint="give a constraint such as X*Y == 64, or a list")
+            raise UndecidedError(
+                f"{candidates} of what?", hint="give a constraint such as X*Y == 64, or a list"
+            )
         values = [int(d) for d in sp.divisors(total) if candidates == "divisors" or d & (d - 1) == 0]
     else:
         values = list(candidates)

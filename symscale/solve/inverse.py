@@ -21,9 +21,7 @@ from symscale.solve.terms import compare, sign_of, signed_terms
 Solver: TypeAlias = Callable[[sp.Expr, str, sp.Expr, sp.Symbol], list[Piece]]
 
 
-def by_inverse(
-    lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol, solver: Solver
-) -> list[Piece] | None:
+def by_inverse(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol, solver: Solver) -> list[Piece] | None:
     """Return where the relation holds if the unknown stands in such a function, else None.
 
     Raises UndecidedError if the unknown stands inside such a function and outside it, unless monotony decides.
@@ -34,7 +32,9 @@ def by_inverse(
     logs = _holding(lhs, rhs, unknown, (sp.log,))
     if logs:
         return _through_log(lhs, op, rhs, unknown, logs, solver)
-    powers = [p for p in _holding(lhs, rhs, unknown, (sp.Pow, sp.exp)) if unknown in p.as_base_exp()[1].free_symbols]
+    powers = [
+        p for p in _holding(lhs, rhs, unknown, (sp.Pow, sp.exp)) if unknown in p.as_base_exp()[1].free_symbols
+    ]
     return _through_power(lhs, op, rhs, unknown, powers, solver) if powers else None
 
 
@@ -42,7 +42,11 @@ def _holding(
     lhs: sp.Expr, rhs: sp.Expr, unknown: sp.Symbol, kinds: tuple[type[sp.Expr], ...]
 ) -> list[sp.Expr]:
     found = [
-        node for side in (lhs, rhs) if side.has(*kinds) for node in side.atoms(*kinds) if unknown in node.free_symbols
+        node
+        for side in (lhs, rhs)
+        if side.has(*kinds)
+        for node in side.atoms(*kinds)
+        if unknown in node.free_symbols
     ]
     return sorted(dict.fromkeys(found), key=str)
 
@@ -115,14 +119,19 @@ def _through_power(
     return result + _at_base_one(left, op, right, mark, base, solver)
 
 
-def _in_terms_of(
-    node: sp.Expr, base: sp.Expr, rate: sp.Expr, mark: sp.Symbol, unknown: sp.Symbol
-) -> sp.Expr:
+def _in_terms_of(node: sp.Expr, base: sp.Expr, rate: sp.Expr, mark: sp.Symbol, unknown: sp.Symbol) -> sp.Expr:
     own, exponent = node.as_base_exp()
     slope, rest = exponent.coeff(unknown, 1), exponent.coeff(unknown, 0)
     factor = slope / rate
-    if own != base or not factor.is_Rational or sign_of(rate) not in (1, -1) or exponent != slope * unknown + rest:
-        raise UndecidedError(f"{node} is not a power of {base}**({rate}*{unknown}), so there is no closed form")
+    if (
+        own != base
+        or not factor.is_Rational
+        or sign_of(rate) not in (1, -1)
+        or exponent != slope * unknown + rest
+    ):
+        raise UndecidedError(
+            f"{node} is not a power of {base}**({rate}*{unknown}), so there is no closed form"
+        )
     return mark**factor * base**rest
 
 
@@ -149,7 +158,9 @@ def _at_base_one(
     inside = EVERYWHERE.meet(compare(signed_terms(base - 1), "=="))
     if inside is None:
         return []
-    return _within(inside, solver(left.xreplace({mark: sp.S.One}), op, right.xreplace({mark: sp.S.One}), mark))
+    return _within(
+        inside, solver(left.xreplace({mark: sp.S.One}), op, right.xreplace({mark: sp.S.One}), mark)
+    )
 
 
 # ---------------------------------------------------------------- logs

@@ -64,7 +64,9 @@ def _newton(context: Any, logs: list[Any], rows: list[list[Any]]) -> tuple[list[
     return place, sum(sizes), gradient
 
 
-def _state(context: Any, logs: list[Any], rows: list[list[Any]], place: list[Any]) -> tuple[list[Any], list[Any]]:
+def _state(
+    context: Any, logs: list[Any], rows: list[list[Any]], place: list[Any]
+) -> tuple[list[Any], list[Any]]:
     sizes = [
         context.exp(log + sum(p * y for p, y in zip(row, place, strict=True)))
         for log, row in zip(logs, rows, strict=True)

@@ -60,7 +60,9 @@ def _differences(lhs: sp.Expr, rhs: sp.Expr) -> tuple[sp.Expr, ...]:
 
 def _extrema(lhs: sp.Expr, rhs: sp.Expr) -> Iterator[MinMaxBase]:
     for side in (lhs, rhs):
-        yield from sorted(side.atoms(MinMaxBase), key=lambda node: -node.count_ops()) if side.has(MinMaxBase) else ()
+        yield from (
+            sorted(side.atoms(MinMaxBase), key=lambda node: -node.count_ops()) if side.has(MinMaxBase) else ()
+        )
 
 
 def _lifted(lhs: sp.Expr, op: str, rhs: sp.Expr, node: MinMaxBase, unknown: sp.Symbol) -> list[Piece]:
@@ -71,7 +73,11 @@ def _lifted(lhs: sp.Expr, op: str, rhs: sp.Expr, node: MinMaxBase, unknown: sp.S
     if op == "==":
         return both(pieces_of(lhs, ">=", rhs, unknown), pieces_of(lhs, "<=", rhs, unknown))
     answers = [pieces_of(left, op, right, unknown) for left, right in branches]
-    wants_one = (rising == 1) == (op in (">", ">=")) if isinstance(node, sp.Max) else (rising == 1) != (op in (">", ">="))
+    wants_one = (
+        (rising == 1) == (op in (">", ">="))
+        if isinstance(node, sp.Max)
+        else (rising == 1) != (op in (">", ">="))
+    )
     return any_of(answers) if wants_one else all_of(answers)
 
 
@@ -150,7 +156,10 @@ def _rational(difference: sp.Expr, op: str, unknown: sp.Symbol) -> list[Piece]:
     for factor, power in found.below.items():
         if not _positive(found.factors[factor]) and power % 2:
             below = times(below, found.factors[factor])
-    answers = [both(where(below, ">"), where(found.top, op)), both(where(below, "<"), where(found.top, MIRROR[op]))]
+    answers = [
+        both(where(below, ">"), where(found.top, op)),
+        both(where(below, "<"), where(found.top, MIRROR[op])),
+    ]
     return either(*answers)
 
 
@@ -181,7 +190,12 @@ def _roots_of_sums(lhs: sp.Expr, rhs: sp.Expr, unknown: sp.Symbol) -> Iterator[s
         if not side.has(sp.Add):
             continue
         for power in side.atoms(sp.Pow):
-            if power.exp.is_Rational and not power.exp.is_Integer and power.base != unknown and power.has(unknown):
+            if (
+                power.exp.is_Rational
+                and not power.exp.is_Integer
+                and power.base != unknown
+                and power.has(unknown)
+            ):
                 yield power
 
 
@@ -227,6 +241,7 @@ def _raised(powers: Powers, op: str, base: sp.Expr, order: int, unknown: sp.Symb
     if sign_of(left) != 1 or sign_of(right) != 1:
         if sign_of(left) == 1 and sign_of(right) == -1:
             return always(bool(MASKS[op] & 4))
-        raise UndecidedError(f"the sign of {right if sign_of(left) == 1 else left} beside a root is undecided")
+        raise UndecidedError(
+            f"the sign of {right if sign_of(left) == 1 else left} beside a root is undecided"
+        )
     return pieces_of(left**order * base ** (high - low), op, right**order, unknown)
-

@@ -124,7 +124,9 @@ def _of_max(node: sp.Expr, names: Sequence[sp.Symbol]) -> Optimum:
         group = level if power == 0 else rising if power > 0 else falling
         group.append((part, power))
     if not rising or not falling:
-        raise UndecidedError(f"{node} has no minimum: it does not {'rise' if not rising else 'fall'} with {name}")
+        raise UndecidedError(
+            f"{node} has no minimum: it does not {'rise' if not rising else 'fall'} with {name}"
+        )
     pairs = [_equalised(up, down) for up in rising for down in falling]
     # the largest of the pairs' minima is the minimum of the whole: the functions are convex in one log variable
     values = [value for _, value in pairs] + [part.expr() for part, _ in level]
@@ -137,7 +139,9 @@ def _of_max(node: sp.Expr, names: Sequence[sp.Symbol]) -> Optimum:
     return Optimum({name: place}, value, True, "a rising and a falling argument are equal")
 
 
-def _equalised(up: tuple[Monomial, sp.Rational], down: tuple[Monomial, sp.Rational]) -> tuple[sp.Expr, sp.Expr]:
+def _equalised(
+    up: tuple[Monomial, sp.Rational], down: tuple[Monomial, sp.Rational]
+) -> tuple[sp.Expr, sp.Expr]:
     (a, p), (b, q) = up, down
     place = _powered(b.over(a), 1 / (p - q))
     return place, a.expr() * place**p
@@ -180,12 +184,16 @@ def _monomials(expr: sp.Expr, names: Sequence[sp.Symbol]) -> list[Monomial]:
     return parts
 
 
-def _by_shares(terms: Sequence[Monomial], rows: Sequence[Sequence[sp.Rational]], names: Sequence[sp.Symbol]) -> Optimum:
+def _by_shares(
+    terms: Sequence[Monomial], rows: Sequence[Sequence[sp.Rational]], names: Sequence[sp.Symbol]
+) -> Optimum:
     """Solve by the inequality of arithmetic and geometric means: each term has a fixed share of the minimum."""
     matrix = sp.Matrix([*sp.Matrix(rows).T.tolist(), [1] * len(terms)])
     right = sp.Matrix([0] * len(names) + [1])
     if matrix.rank() < len(terms):
-        raise UndecidedError("the terms do not depend on the variables independently: the minimum is not one point")
+        raise UndecidedError(
+            "the terms do not depend on the variables independently: the minimum is not one point"
+        )
     shares = list(matrix.LUsolve(right))
     if any(share <= 0 for share in shares):
         raise UndecidedError("there is no minimum: along some direction no term rises")
@@ -204,7 +212,9 @@ def _by_shares(terms: Sequence[Monomial], rows: Sequence[Sequence[sp.Rational]],
     return Optimum(point, value, True, "arithmetic and geometric mean: each term has a fixed share")
 
 
-def _target(part: Monomial, share: sp.Rational, bare: Sequence[Monomial], shares: Sequence[sp.Rational]) -> Monomial:
+def _target(
+    part: Monomial, share: sp.Rational, bare: Sequence[Monomial], shares: Sequence[sp.Rational]
+) -> Monomial:
     """Return share * value / coefficient as one monomial with rational powers, numbers as bases of their own."""
     powers: dict[sp.Expr, sp.Rational] = {}
 
@@ -222,7 +232,9 @@ def _target(part: Monomial, share: sp.Rational, bare: Sequence[Monomial], shares
     return Monomial(sp.S.One, {base: power for base, power in powers.items() if power})
 
 
-def _by_derivative(terms: Sequence[Monomial], rows: Sequence[Sequence[sp.Rational]], name: sp.Symbol) -> Optimum:
+def _by_derivative(
+    terms: Sequence[Monomial], rows: Sequence[Sequence[sp.Rational]], name: sp.Symbol
+) -> Optimum:
     """Find the one zero of the derivative: in log space the sum is convex, so it is the minimum."""
     slopes: dict[sp.Rational, list[sp.Expr]] = {}
     for part, (power,) in zip(terms, rows, strict=True):

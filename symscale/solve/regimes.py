@@ -55,7 +55,9 @@ def _largest(terms: Sequence[sp.Expr], factor: int) -> tuple[Regime, ...]:
                 break
         if interior is not None and closed is not None:
             conditions = lean(closed).conditions
-            found.append(Regime(term, tuple(Relation(a, OPERATORS[mask], b) for a, b, mask in conditions), factor))
+            found.append(
+                Regime(term, tuple(Relation(a, OPERATORS[mask], b) for a, b, mask in conditions), factor)
+            )
     return tuple(found)
 
 
@@ -87,7 +89,11 @@ def simplify_max(expr: sp.Expr, at_least_one: Iterable[sp.Symbol] = ()) -> sp.Ex
     if not nodes:
         return expr
     names = tuple(at_least_one)
-    return expr.xreplace({nodes[0]: _simplified(nodes[0], names)}) if len(nodes) == 1 else _each(expr, nodes, names)
+    return (
+        expr.xreplace({nodes[0]: _simplified(nodes[0], names)})
+        if len(nodes) == 1
+        else _each(expr, nodes, names)
+    )
 
 
 def _each(expr: sp.Expr, nodes: Sequence[MinMaxBase], names: tuple[sp.Symbol, ...]) -> sp.Expr:

@@ -92,7 +92,9 @@ def order(region: Region, left: sp.Expr, right: sp.Expr) -> int:
     if isinstance(left, MinMaxBase):
         return _order_of_extremum(isinstance(left, sp.Max), [order(region, a, right) for a in left.args])
     if isinstance(right, MinMaxBase):
-        turned = _order_of_extremum(isinstance(right, sp.Max), [_turned(order(region, left, a)) for a in right.args])
+        turned = _order_of_extremum(
+            isinstance(right, sp.Max), [_turned(order(region, left, a)) for a in right.args]
+        )
         return _turned(turned)
     return _possible(region, left, right)
 
@@ -106,7 +108,11 @@ def _order_of_extremum(is_max: bool, masks: list[int]) -> int:
     if any(mask == reached for mask in masks):
         return reached
     found = passed if all(mask & passed for mask in masks) else 0
-    return found | (2 if any(mask & 2 for mask in masks) else 0) | (reached if any(m & reached for m in masks) else 0)
+    return (
+        found
+        | (2 if any(mask & 2 for mask in masks) else 0)
+        | (reached if any(m & reached for m in masks) else 0)
+    )
 
 
 def _possible(region: Region, left: sp.Expr, right: sp.Expr) -> int:
@@ -235,12 +241,15 @@ def _combined(first: Row, scale: Fraction, second: Row, other: Fraction) -> Row:
 
 
 def _weighted(
-    first: tuple[tuple[Any, Fraction], ...], scale: Fraction, second: tuple[tuple[Any, Fraction], ...], other: Fraction
+    first: tuple[tuple[Any, Fraction], ...],
+    scale: Fraction,
+    second: tuple[tuple[Any, Fraction], ...],
+    other: Fraction,
 ) -> tuple[tuple[Any, Fraction], ...]:
     total = {base: power * scale for base, power in first}
     for base, power in second:
         total[base] = total.get(base, Fraction(0)) + power * other
-    return tuple(sorted(((b, p) for b, p in total.items() if p), key=lambda item: str(item[0])))
+    return tuple(sorted(((b, p) for b, p in total.items() if p), key=lambda item: hash(item[0])))
 
 
 def _true(row: Row) -> bool:

@@ -71,7 +71,10 @@ class Interval:
 
     def contains(self, value: sp.Expr, values: Point) -> bool:
         """Return whether a positive exact number lies in the interval, with `values` put into its ends."""
-        low, high = sign_of_number(value, self.lo.xreplace(values)), sign_of_number(value, self.hi.xreplace(values))
+        low, high = (
+            sign_of_number(value, self.lo.xreplace(values)),
+            sign_of_number(value, self.hi.xreplace(values)),
+        )
         return (low > 0 or (low == 0 and not self.lo_open)) and (high < 0 or (high == 0 and not self.hi_open))
 
     @property

@@ -160,13 +160,15 @@ def _lone_points(roots: Sequence[sp.Expr], found: Sequence[Interval]) -> list[In
     ends = {end for interval in found for end in (interval.lo, interval.hi)}
     covered = [root for root in roots if root in ends]
     inner = any(interval.lo == 0 and interval.hi is sp.oo for interval in found)
-    return [] if inner else [Interval(r, False, r, False) for r in roots if r not in covered and not _inside(r, found)]
+    return (
+        []
+        if inner
+        else [Interval(r, False, r, False) for r in roots if r not in covered and not _inside(r, found)]
+    )
 
 
 def _inside(root: sp.Expr, found: Sequence[Interval]) -> bool:
-    return any(
-        i.lo.is_number and i.hi.is_number and i.contains(root, {}) for i in found if root.is_number
-    )
+    return any(i.lo.is_number and i.hi.is_number and i.contains(root, {}) for i in found if root.is_number)
 
 
 def _linear(polynomial: Polynomial, op: str) -> tuple[Interval, ...]:

@@ -115,7 +115,9 @@ def _near(random: Random, names: Sequence[sp.Symbol], guides: Sequence[Relation]
 
 def _number(random: Random, wide: bool) -> sp.Rational:
     if wide:
-        return sp.Rational(random.randint(1, 99), random.randint(1, 99)) * sp.Integer(10) ** random.randint(-2, 2)
+        return sp.Rational(random.randint(1, 99), random.randint(1, 99)) * sp.Integer(10) ** random.randint(
+            -2, 2
+        )
     return sp.Rational(random.randint(1, 12), random.randint(1, 4))
 
 
@@ -174,4 +176,3 @@ def _ends(case: Case, values: Point) -> list[sp.Expr]:
 
 def _rational(number: sp.Expr) -> sp.Rational:
     return number if number.is_Rational else sp.Rational(str(number.evalf(20)))
-

@@ -1,0 +1,49 @@
+"""The whole library rendered: one Markdown and one LaTeX file per derivation file, and an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from symscale.derivation.registry import files, written
+from symscale.errors import SymscaleError
+from symscale.report.document import latex, markdown
+from symscale.report.files import write_atomically
+
+
+def render_all(folder: str | Path = "reports", *, check: bool = False) -> list[Path]:
+    """Render every derivation live and return the files that changed; with `check` nothing is written.
+
+    Files are written one by one, each in one piece; an interrupted run leaves every file old or new.
+    """
+    target = Path(folder)
+    if not check:
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SymscaleError(
+                f"The folder {target} cannot be made: {error.strerror}.", hint="Give a folder you may write to."
+            ) from error
+    changed = []
+    for name, text in rendered().items():
+        file = target / name
+        if file.is_file() and file.read_text(encoding="utf-8") == text:
+            continue
+        changed.append(file)
+        if not check:
+            write_atomically(file, text)
+    return changed
+
+
+def rendered() -> dict[str, str]:
+    """Return the text of every report by file name."""
+    found: dict[str, str] = {}
+    index = ["# Derivations", ""]
+    for file, ids in files().items():
+        derivations = [written(each) for each in ids]
+        title = file.stem.replace("_", " ").capitalize()
+        found[f"{file.stem}.md"] = markdown(*derivations, title=title)
+        found[f"{file.stem}.tex"] = latex(*derivations, title=title, document=True)
+        index += [f"- [{title}]({file.stem}.md) ([LaTeX]({file.stem}.tex))"]
+        index += [f"  - `{each}`: {derivation.title}" for each, derivation in zip(ids, derivations, strict=True)]
+    found["README.md"] = "\n".join(index) + "\n"
+    return found
