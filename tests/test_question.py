@@ -271,9 +271,7 @@ def test_own_letters_ranks_and_three_axes():
         y[tokens_{data,seq}, width_{tp}] = x + u * W_d[ff_{tp}, width_{data}]
     """
     found = ask(program, solve="tokens", on="tpu-v5p")
-    gathered = [
-        value for kind, axes, value in kinds(found, "forward") if kind == "AllGather" and axes == ("data",)
-    ]
+    gathered = [value for kind, axes, value in kinds(found, "forward") if kind == "AllGather" and axes == ("data",)]
     assert gathered == ["W_g", "W_u", "W_d"]
     assert found.headline is not None
     assert all(verify(step) for step in found.derivation.steps)

@@ -50,9 +50,7 @@ def times(
     `kinds` are the dtypes that compute anywhere. Overlap "max": mesh axes run at the same time and hide behind
     the arithmetic; "axes-serial": they take turns, still behind the arithmetic; "sum": nothing overlaps.
     """
-    math = sp.Add(
-        *(work / peak_symbol(kind, kinds) for each in passes for kind, work in each.flops.items())
-    )
+    math = sp.Add(*(work / peak_symbol(kind, kinds) for each in passes for kind, work in each.flops.items()))
     hbm = sp.Add(*(each.hbm_bytes for each in passes)) / symbol("W_hbm")
     transfers = [transfer for each in passes for transfer in each.transfers]
     busy = busy_times(transfers, axes, latency)
@@ -67,17 +65,13 @@ def times(
     return Times(math, hbm, comms, busy, networks, total)
 
 
-def _together(
-    transfers: Sequence[Transfer], busy: Mapping[str, sp.Expr], overlap: str, latency: bool
-) -> sp.Expr:
+def _together(transfers: Sequence[Transfer], busy: Mapping[str, sp.Expr], overlap: str, latency: bool) -> sp.Expr:
     if overlap == "max":
         return maximum(*busy.values()) if busy else sp.S.Zero
     return sp.Add(*(total_time(transfer.cost, latency=latency) for transfer in transfers))
 
 
-def busy_times(
-    transfers: Sequence[Transfer], axes: Mapping[str, AxisOn], latency: bool = False
-) -> dict[str, sp.Expr]:
+def busy_times(transfers: Sequence[Transfer], axes: Mapping[str, AxisOn], latency: bool = False) -> dict[str, sp.Expr]:
     """Return how long each network resource is busy: every mesh axis of a torus, every switch as a whole."""
     found: dict[str, list[sp.Expr]] = defaultdict(list)
     for transfer in transfers:

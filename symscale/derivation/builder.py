@@ -10,9 +10,10 @@ import sympy as sp
 from symscale.array import subscript
 from symscale.cost import PassCost, Times, times
 from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, resource_name
-from symscale.derivation.layer import Layer, Recount, lay
+from symscale.derivation.layer import Layer, lay
 from symscale.derivation.proof import Equal
-from symscale.derivation.step import Derivation, Relation, Step
+from symscale.derivation.recount import Recount
+from symscale.derivation.step import Derivation, Step
 from symscale.errors import StepError, SymscaleError
 from symscale.machine import Machine, machine
 from symscale.notation.elaborate import elaborate
@@ -20,7 +21,7 @@ from symscale.notation.formula import parse_formula, parse_limits
 from symscale.notation.order import Order, merge
 from symscale.partition import Collective
 from symscale.solve.limits import Limit
-from symscale.solve.relation import sign_of_number
+from symscale.solve.relation import Relation, sign_of_number
 from symscale.vocabulary import symbol
 
 PASSES = {
@@ -114,7 +115,10 @@ class Builder:
         """Write down what a pass sends, computes and touches, per chip."""
         cost = layer.costs[which]
         _collectives(self, layer, which)
-        equations = [Relation(symbol("FLOPs"), "==", cost.total_flops), Relation(symbol("bytes_hbm"), "==", cost.hbm_bytes)]
+        equations = [
+            Relation(symbol("FLOPs"), "==", cost.total_flops),
+            Relation(symbol("bytes_hbm"), "==", cost.hbm_bytes),
+        ]
         what = [(which, "flops"), (which, "hbm")]
         if cost.total_flops != 0:
             equations.append(Relation(symbol("intensity"), "==", intensity(cost)))
@@ -136,9 +140,7 @@ class Builder:
             )
         )
 
-    def times(
-        self, layer: Layer, passes: str = "forward", *, overlap: str = "max", latency: bool = False
-    ) -> Times:
+    def times(self, layer: Layer, passes: str = "forward", *, overlap: str = "max", latency: bool = False) -> Times:
         """Turn the counts of a pass (or of `both`) into times, and write them down."""
         names = [name for name in PASSES[passes] if name in layer.costs]
         costs = [layer.costs[name] for name in names]
@@ -214,7 +216,10 @@ class Builder:
             raise SymscaleError("There is nothing to evaluate yet.", hint="Solve a crossover first.")
         crossover = crossover or self.crossovers[-1]
         chip = machine(on) if isinstance(on, str) else on
-        given = {symbol(name): sp.Integer(value) if isinstance(value, int) else value for name, value in (values or {}).items()}
+        given = {
+            symbol(name): sp.Integer(value) if isinstance(value, int) else value
+            for name, value in (values or {}).items()
+        }
         found, step = evaluate(crossover, self.layer, chip, given)
         self.steps.append(step)
         self.crossovers[self.crossovers.index(crossover)] = found
@@ -287,7 +292,11 @@ def _collectives(d: Builder, layer: Layer, which: str) -> None:
     transfers = layer.costs[which].transfers
     equations = tuple(Relation(symbol(f"V_{n}"), "==", each.volume) for n, each in enumerate(transfers, 1))
     lines = tuple(_described(each.collective) for each in transfers)
-    free = [_described(each) for each in layer.plan.passes[which] if isinstance(each, Collective) and each.kind in ("Slice", "Mask")]
+    free = [
+        _described(each)
+        for each in layer.plan.passes[which]
+        if isinstance(each, Collective) and each.kind in ("Slice", "Mask")
+    ]
     reason = (
         "Each change of layout is one collective; V is the whole array over its axes, per chip."
         if transfers

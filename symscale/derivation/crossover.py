@@ -9,12 +9,12 @@ import sympy as sp
 
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import Covers, InLimit, Solved, Substituted
-from symscale.derivation.step import Prose, Relation, Step
+from symscale.derivation.step import Prose, Step
 from symscale.errors import SymscaleError
 from symscale.notation.text import to_text
 from symscale.solve import approximate, approximate_relation, crossover
 from symscale.solve.limits import Approximation, Limit
-from symscale.solve.relation import Case, Interval, Solution
+from symscale.solve.relation import Case, Interval, Relation, Solution
 from symscale.vocabulary import TABLE, entry, symbol
 
 ABOVE = {True: ">", False: ">="}
@@ -110,7 +110,14 @@ def cross(
             names = tuple(limit_text(each) for each in named)
             answers.append(Answer("approx", simpler, ratio, cases, _unit(ratio, layer), names))
             steps.append(_approximation(where, found, names))
-            steps += _solving(f"{where}the answer for {', '.join(map(readable, names))}", question, simpler, ratio, cases, long)
+            steps += _solving(
+                f"{where}the answer for {', '.join(map(readable, names))}",
+                question,
+                simpler,
+                ratio,
+                cases,
+                long,
+            )
             steps += _distance(where, answers[0], answers[1], named, unknown)
     result = Crossover(passes, resource, relation, tuple(answers))
     if layer is not None:
@@ -200,8 +207,8 @@ def _in_limits(
         raise
     if limits is None:
         named = _needed(named, found)
-        found = tuple(replace(each, limits=tuple(named)) for each in found)
-    return question, found, named
+        return question, [replace(each, limits=tuple(named)) for each in found], named
+    return question, list(found), named
 
 
 def _needed(limits: Sequence[Limit], found: Sequence[Approximation]) -> list[Limit]:
@@ -215,16 +222,16 @@ def _needed(limits: Sequence[Limit], found: Sequence[Approximation]) -> list[Lim
     return kept
 
 
-def _default_limits(
-    relation: Relation, unknown: sp.Expr, layer: Layer | None, resource: str
-) -> list[Limit]:
+def _default_limits(relation: Relation, unknown: sp.Expr, layer: Layer | None, resource: str) -> list[Limit]:
     """A mesh axis that stays a symbol is long; against HBM the unknown is small beside the other dimensions."""
     if layer is None:
         return []
     if resource == "hbm":
         present = relation.free_symbols
         large = [s for s in layer.program.sizes.values() if s != unknown and s.is_Symbol and s in present]
-        return [Limit(unknown, tuple(dict.fromkeys(large)))] if unknown in layer.program.sizes.values() and large else []
+        return (
+            [Limit(unknown, tuple(dict.fromkeys(large)))] if unknown in layer.program.sizes.values() and large else []
+        )
     axes = [size for size in layer.mesh_symbols if size in relation.rhs.free_symbols]
     return [Limit(sp.S.One, tuple(axes))] if axes else []
 
@@ -232,9 +239,7 @@ def _default_limits(
 _RATES = tuple(each for each in TABLE.values() if each.unit not in ("", "B"))
 
 
-def headline_ratio(
-    solution: Solution, unknown: sp.Expr, mesh: Sequence[sp.Symbol]
-) -> tuple[sp.Expr, tuple[Case, ...]]:
+def headline_ratio(solution: Solution, unknown: sp.Expr, mesh: Sequence[sp.Symbol]) -> tuple[sp.Expr, tuple[Case, ...]]:
     """Return the unknown as a ratio if the border is (mesh sizes)·(something free of them): B/X for B >= X·C/W."""
     edge = border(solution.cases)
     if edge is None or not unknown.is_Symbol or unknown in mesh or entry(str(unknown)) in _RATES:
@@ -246,7 +251,12 @@ def headline_ratio(
     scaled = []
     for case in solution.cases:
         intervals = tuple(
-            Interval(each.lo / factor, each.lo_open, each.hi if each.hi == sp.oo else each.hi / factor, each.hi_open)
+            Interval(
+                each.lo / factor,
+                each.lo_open,
+                each.hi if each.hi == sp.oo else each.hi / factor,
+                each.hi_open,
+            )
             for each in case.intervals
         )
         scaled.append(Case(case.when, intervals))
@@ -256,9 +266,7 @@ def headline_ratio(
 def _approximation(where: str, found: Sequence[Approximation], names: Sequence[str]) -> Step:
     dropped = [part for each in found for term in each.dropped for part in (", ", term)][1:]
     labels = [symbol("lhs"), symbol("rhs")]
-    equations = tuple(
-        Relation(label, "==", each.approximate) for label, each in zip(labels, found, strict=False)
-    )
+    equations = tuple(Relation(label, "==", each.approximate) for label, each in zip(labels, found, strict=False))
     lines: tuple[Prose, ...] = tuple(
         (label, " is exactly ", each.ratio, " times this")
         for label, each in zip(labels, found, strict=False)
@@ -268,9 +276,7 @@ def _approximation(where: str, found: Sequence[Approximation], names: Sequence[s
     return Step("approximate", f"{where}in the limit", reason, equations, (InLimit(tuple(found)),), lines)
 
 
-def _distance(
-    where: str, exact: Answer, approximated: Answer, limits: Sequence[Limit], unknown: sp.Expr
-) -> list[Step]:
+def _distance(where: str, exact: Answer, approximated: Answer, limits: Sequence[Limit], unknown: sp.Expr) -> list[Step]:
     """Return the step that compares the two borders: their ratio tends to 1 where the limit says so itself."""
     true, near = border(exact.cases), border(approximated.cases)
     if true is None or near is None:

@@ -10,9 +10,10 @@ import sympy as sp
 from symscale.derivation.crossover import Answer, Crossover, border, bounds, case_words, pass_name, with_value
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import Evaluated, Settled
-from symscale.derivation.step import Prose, Relation, Step
+from symscale.derivation.step import Prose, Step
 from symscale.machine import Machine
 from symscale.notation.numbers import format_number, format_quantity
+from symscale.solve.relation import Relation
 from symscale.vocabulary import entry, symbol
 
 
@@ -58,7 +59,10 @@ def evaluate(
         f"{passes}{where}",
         "Put in the numbers.",
         equations,
-        (Evaluated(tuple(each.rhs for each in formulas), tuple(known.items())), Settled(found.headline.cases, answer.cases, tuple(known.items()))),
+        (
+            Evaluated(tuple(each.rhs for each in formulas), tuple(known.items())),
+            Settled(found.headline.cases, answer.cases, tuple(known.items())),
+        ),
         lines,
         shown,
         (found.unit,) * len(equations),

@@ -1,26 +1,20 @@
-"""A program laid on a mesh and a network: its plan and its costs, and a second count of both by integers."""
+"""A program laid on a mesh and a network: its plan and its costs."""
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import sympy as sp
 
-from symscale.array import Einsum, Layout, Move, Program
+from symscale.array import Program
 from symscale.array.element import Elements, elements
 from symscale.collectives import AxisOn, axis_on
-from symscale.cost import PassCost, Transfer, tally
-from symscale.derivation.proof import float_value
-from symscale.derivation.step import Relation
-from symscale.errors import LayoutError, StepError
+from symscale.cost import PassCost, tally
+from symscale.errors import LayoutError
 from symscale.machine import Machine, generic_network
 from symscale.notation.order import Order
-from symscale.notation.text import relation_text
-from symscale.partition import Collective, Plan, partition, primal
+from symscale.partition import Plan, partition
 
 
 @dataclass(frozen=True)
@@ -48,8 +42,7 @@ class Layer:
         names = [str(self.program.sizes[dim]) for value in self.program.values.values() for dim in value.dims]
         terms = tuple(
             dict.fromkeys(
-                frozenset(str(self.program.sizes[dim]) for dim in value.dims)
-                for value in self.program.values.values()
+                frozenset(str(self.program.sizes[dim]) for dim in value.dims) for value in self.program.values.values()
             )
         )
         widths = [str(size) for size in self.typed.numbers]
@@ -100,122 +93,7 @@ def _axes(
             network = generic_network(name or "ici")
         else:
             main = machine.main_network
-            network = machine.network(name) if name or main is None else main
+            network = main if name is None and main is not None else machine.network(name or "ici")
         links = sp.S.One if isinstance(where, str) else where
         found[axis] = axis_on(axis, size, network, links=links, latency=latency)
     return found
-
-
-Quantity = Callable[["Layer", str, dict[sp.Symbol, sp.Expr]], Fraction]
-
-
-@dataclass(frozen=True)
-class Recount:
-    """Counts: each right side agrees with a count over plain integers at random sizes that the mesh divides.
-
-    `what` has one entry per equation: (pass, "flops" | "vector" | "hbm" | "intensity" | "axis:X" | "volume:3").
-    """
-
-    layer: Layer
-    what: tuple[tuple[str, str], ...]
-    name: str = "counted again over integers at random sizes"
-
-    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
-        """Raise StepError where the counts differ."""
-        rng = random.Random(seed)
-        if len(equations) != len(self.what):
-            raise StepError("A step states more equations than it proves.")
-        for _ in range(2):
-            point = integer_point(self.layer, rng)
-            for equation, (which, quantity) in zip(equations, self.what, strict=True):
-                wanted = count(self.layer, which, quantity, point)
-                found = equation.rhs.xreplace(point)
-                if abs(float_value(found, point) - float(wanted)) > 1e-9 * abs(float(wanted)):
-                    text = relation_text(equation.lhs, equation.op, equation.rhs)
-                    raise StepError(f"A second count differs: {text}")
-
-
-def integer_point(layer: Layer, rng: random.Random) -> dict[sp.Symbol, sp.Expr]:
-    """Return random integer sizes for every symbol of a program; every dimension is divisible by the mesh."""
-    point: dict[sp.Symbol, sp.Expr] = {size: sp.Integer(rng.randint(3, 6)) for size in layer.mesh_symbols}
-    chips = math.prod(int(size.xreplace(point)) for size in layer.program.mesh.values())
-    for size in layer.program.sizes.values():
-        for symbol in size.free_symbols:
-            point.setdefault(symbol, sp.Integer(chips * rng.randint(1, 5)))
-    for size in layer.typed.size.values():
-        point.setdefault(size, sp.Rational(rng.randint(1, 8), 2))
-    for axis in layer.axes.values():
-        for symbol in axis.links.free_symbols:
-            point[symbol] = sp.Integer(rng.randint(1, 3))
-    return point
-
-
-def count(layer: Layer, which: str, quantity: str, point: Mapping[sp.Symbol, sp.Expr]) -> Fraction:
-    """Count a quantity of a pass with integers only."""
-    planned = layer.plan.passes[which]
-    mesh = {name: int(size.xreplace(dict(point))) for name, size in layer.program.mesh.items()}
-    sizes = {name: int(size.xreplace(dict(point))) for name, size in layer.program.sizes.items()}
-
-    def held(layout: Layout) -> int:
-        return math.prod(-(-sizes[d] // math.prod(mesh[a] for a in axes)) for d, axes in layout.items())
-
-    def width(value: str) -> Fraction:
-        size = layer.typed.size[primal(value, layer.program)].xreplace(dict(point))
-        return Fraction(int(size.p), int(size.q))
-
-    if quantity == "intensity":
-        return count(layer, which, "flops", point) / count(layer, which, "hbm", point)
-    if quantity in ("flops", "vector", "hbm"):
-        total = Fraction(0)
-        for each in planned:
-            if isinstance(each, Collective) or isinstance(each.operation, Move):
-                continue
-            local = {}
-            for buffer in (*each.operands, each.result):
-                for dim, axes in buffer.layout.items():
-                    local.setdefault(dim, -(-sizes[dim] // math.prod(mesh[a] for a in axes)))
-            matrix = isinstance(each.operation, Einsum) and not each.operation.elementwise
-            if quantity == "hbm":
-                buffers = {(b.value, b.layout) for b in each.operands}
-                total += sum(width(v) * held(at) for v, at in buffers)
-                total += width(each.result.value) * held(each.result.layout)
-            elif matrix == (quantity == "flops") and getattr(each.operation, "kind", "") != "spread":
-                total += (2 if matrix else 1) * math.prod(local.values())
-        return total
-    transfers = layer.costs[which].transfers
-    kind, _, key = quantity.partition(":")
-    if kind == "volume":
-        return _volume(transfers[int(key)].collective, held, width, mesh)
-    total = Fraction(0)
-    for each in transfers:
-        axes = each.collective.axes
-        if key in axes:
-            volume = _volume(each.collective, held, width, mesh)
-            total += _received(each, volume, math.prod(mesh[a] for a in axes)) / len(axes)
-    return total
-
-
-def _volume(
-    each: Collective,
-    held: Callable[[Layout], int],
-    width: Callable[[str], Fraction],
-    mesh: Mapping[str, int],
-) -> Fraction:
-    size = width(each.value)
-    if each.kind == "AllGather":
-        return size * held(each.after)
-    whole = math.prod(mesh[a] for a in each.axes) if each.kind == "AllToAll" else 1
-    return size * held(each.before) * whole
-
-
-def _received(each: Transfer, volume: Fraction, n: int) -> Fraction:
-    """Return what a chip receives: everything it does not have, once; twice for AllReduce."""
-    shard = volume / n
-    table = {
-        "AllGather": shard * (n - 1),
-        "ReduceScatter": shard * (n - 1),
-        "AllReduce": 2 * shard * (n - 1),
-        "AllToAll": shard / n * (n - 1),
-        "Permute": volume,
-    }
-    return table[each.collective.kind]

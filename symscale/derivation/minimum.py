@@ -13,13 +13,14 @@ from symscale.derivation.crossover import limit_text, readable
 from symscale.derivation.evaluate import numbers
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import Equal, Evaluated, InLimit, Minimal
-from symscale.derivation.step import Prose, Relation, Step
+from symscale.derivation.step import Prose, Step
 from symscale.errors import SymscaleError
 from symscale.machine import Machine
 from symscale.notation.formula import parse_formula
 from symscale.notation.numbers import format_number
 from symscale.solve import approximate, best_integers, minimise
 from symscale.solve.limits import Limit
+from symscale.solve.relation import Relation
 from symscale.vocabulary import symbol
 
 if TYPE_CHECKING:

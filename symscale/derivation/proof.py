@@ -226,7 +226,7 @@ class Evaluated:
         known = dict(self.values)
         for equation, expression in zip(equations, self.expressions, strict=True):
             free = (expression.free_symbols | equation.rhs.free_symbols) - set(known)
-            point = {**{k: v for k, v in random_point(free, rng).items()}, **known}
+            point = {**random_point(free, rng), **known}
             wanted = float_value(expression, point)
             found = float_value(equation.rhs, point)
             if abs(found - wanted) > 1e-9 * max(abs(found), abs(wanted)):
@@ -272,10 +272,10 @@ def float_value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> float:
         return math.prod(parts)
     if expr.is_Pow:
         return float(parts[0] ** parts[1])
-    name = type(expr).__name__
-    table = {"Max": lambda *a: max(a), "Min": lambda *a: min(a), "ceiling": math.ceil, "floor": math.floor}
-    if name in table:
-        return float(table[name](*parts))
-    if name == "log":
+    if isinstance(expr, sp.Max | sp.Min):
+        return max(parts) if isinstance(expr, sp.Max) else min(parts)
+    if isinstance(expr, sp.ceiling | sp.floor):
+        return float(math.ceil(parts[0]) if isinstance(expr, sp.ceiling) else math.floor(parts[0]))
+    if isinstance(expr, sp.log):
         return math.log(*parts)
     raise StepError(f"No second arithmetic for {to_text(expr)}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import sympy as sp
 
@@ -118,7 +119,7 @@ def _known(question: Question, layer: Layer) -> None:
     if not question.solve:
         return
     unknown = parse_formula(question.solve, aliases=aliases(layer)).expr
-    have = {size for size in (*layer.program.sizes.values(), *layer.program.mesh.values())}
+    have = {*layer.program.sizes.values(), *layer.program.mesh.values()}
     symbols = {s for size in have for s in size.free_symbols} | MACHINE | set(layer.typed.size.values())
     symbols |= {s for axis in layer.axes.values() for s in axis.links.free_symbols} | {symbol("N_chips")}
     strange = sorted(str(s) for s in unknown.free_symbols - symbols)
@@ -173,14 +174,14 @@ def _crossovers(
             lhs, rhs = times.math, spent
             if unknown in MACHINE and unknown not in (lhs / rhs).free_symbols:
                 continue
-            asked = {"passes": name, "resource": resource, "rule": eliminated}
+            ask = partial(d.crossover, lhs, ">=", rhs, unknown, passes=name, resource=resource, rule=eliminated)
             try:
-                d.crossover(lhs, ">=", rhs, unknown, limits=limits, exact=question.exact, **asked)
+                ask(limits=limits, exact=question.exact)
             except SymscaleError:
                 # the limits the user names may touch one resource only; the other keeps its exact form
                 if limits is None:
                     raise
-                d.crossover(lhs, ">=", rhs, unknown, exact=True, **asked)
+                ask(exact=True)
             if chip is not None or numeric:
                 d.evaluate(on=chip, values={str(k): v for k, v in numeric.items()})
 
@@ -233,4 +234,3 @@ def _stricter(first: Crossover, second: Crossover) -> bool:
     ratio = sp.cancel(edges[0] / edges[1])
     lower = any(each.hi == sp.oo for case in first.headline.cases for each in case.intervals)
     return bool(ratio.is_number and (ratio > 1 if lower else ratio < 1))
-

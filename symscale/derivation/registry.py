@@ -31,7 +31,9 @@ class Entry:
 _registry: dict[str, Entry] = {}
 
 
-def derivation(id: str, *, title: str, source: str = "") -> Callable[[Callable[[Builder], object]], Callable[[Builder], object]]:  # noqa: A002
+def derivation(
+    id: str, *, title: str, source: str = ""
+) -> Callable[[Callable[[Builder], object]], Callable[[Builder], object]]:
     """Register a function `f(d)` as the derivation `id`. Raises SymscaleError if the id is taken."""
 
     def register(write: Callable[[Builder], object]) -> Callable[[Builder], object]:
@@ -88,7 +90,7 @@ def entries() -> Iterator[Entry]:
         yield entry(each)
 
 
-def entry(id: str) -> Entry:  # noqa: A002
+def entry(id: str) -> Entry:
     """Return a registered derivation. Raises SymscaleError with the closest ids."""
     files = _files()
     if id not in files:
@@ -114,7 +116,7 @@ def _run(file: Path) -> None:
     spec.loader.exec_module(module)
 
 
-def written(id: str) -> Derivation:  # noqa: A002
+def written(id: str) -> Derivation:
     """Derive a registered derivation, live, and check every step. Raises StepError if one fails."""
     from symscale.derivation.step import verify
 

@@ -22,7 +22,15 @@ from symscale.array import (
     validate,
 )
 from symscale.errors import LayoutError, NotationError
-from symscale.notation.program import ArrayNode, CallNode, Node, ProductNode, Statement, SumNode, parse_program
+from symscale.notation.program import (
+    ArrayNode,
+    CallNode,
+    Node,
+    ProductNode,
+    Statement,
+    SumNode,
+    parse_program,
+)
 from symscale.vocabulary import symbol
 
 DECLARATIONS = ("grad", "state", "const", "weight", "activation")
@@ -66,7 +74,8 @@ class _Reading:
             self.statement(statement)
         if not self.operations:
             raise LayoutError(
-                "The program computes nothing.", hint='Write a product or a new layout, such as "A[I_X] -> B[I]".'
+                "The program computes nothing.",
+                hint='Write a product or a new layout, such as "A[I_X] -> B[I]".',
             )
         self._names()
         used = {name for operation in self.operations for name in operation.inputs}
@@ -133,7 +142,9 @@ class _Reading:
                     continue
                 stays = (alive - gone) & frozenset(value.dims)
                 reach[name] = stays
-                self.values[name] = replace(value, hint=tuple((d, wanted[d]) for d in value.dims if d in stays and d in wanted))
+                self.values[name] = replace(
+                    value, hint=tuple((d, wanted[d]) for d in value.dims if d in stays and d in wanted)
+                )
 
     def mismatch(self, target: ArrayNode, name: str, wanted: tuple[str, ...], dims: tuple[str, ...]) -> None:
         missing = [dim for dim in wanted if dim not in dims]
@@ -196,7 +207,9 @@ class _Reading:
             if name in self.current:
                 return self.current[name]
             raise self.wrong(
-                f"{name} is used before its dimensions are known.", node.position, f"Write them: {name}[B, D]."
+                f"{name} is used before its dimensions are known.",
+                node.position,
+                f"Write them: {name}[B, D].",
             )
         layout = self.layout(node, name)
         if name not in self.current:
@@ -223,7 +236,9 @@ class _Reading:
         if node.function in ("sum", "max"):
             if not node.dims:
                 raise self.wrong(
-                    f"{node.function} needs the dimension it reduces.", node.position, f"Write {node.function}_D(...)."
+                    f"{node.function} needs the dimension it reduces.",
+                    node.position,
+                    f"Write {node.function}_D(...).",
                 )
             self.reduced = outer | frozenset(node.dims)
         source = self.node(node.argument)
@@ -232,7 +247,8 @@ class _Reading:
         missing = [dim for dim in node.dims if dim not in dims]
         if missing:
             raise self.wrong(
-                f"{node.function} runs over {missing[0]}, but its argument has {_listed(dims)}.", node.position
+                f"{node.function} runs over {missing[0]}, but its argument has {_listed(dims)}.",
+                node.position,
             )
         if node.function in ("sum", "max"):
             left = tuple(dim for dim in dims if dim not in node.dims)
@@ -357,7 +373,10 @@ class _Reading:
         return found
 
     def _sizes(self) -> tuple[dict[str, sp.Expr], dict[str, sp.Expr]]:
-        layouts = [v.layout for v in self.values.values() if v.layout] + [*self.grads.values(), *self.states.values()]
+        layouts = [v.layout for v in self.values.values() if v.layout] + [
+            *self.grads.values(),
+            *self.states.values(),
+        ]
         axes: Axes = tuple(
             dict.fromkeys(a for layout in layouts for a in (*(x for each in layout.axes for x in each), *layout.owes))
         )

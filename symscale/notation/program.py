@@ -123,7 +123,7 @@ def parse_program(text: str, axes: Collection[str] = ()) -> tuple[Statement, ...
     except UnexpectedToken as error:
         raise _unexpected(text, error) from None
     except UnexpectedCharacters as error:
-        at = error.pos_in_stream
+        at = error.pos_in_stream or 0
         raise NotationError(
             f"The character {text[at]!r} has no meaning here.",
             text=text,
@@ -137,9 +137,7 @@ def parse_program(text: str, axes: Collection[str] = ()) -> tuple[Statement, ...
 
 def _guard(text: str) -> None:
     if not text.strip():
-        raise NotationError(
-            "The program is empty.", hint='Write one, such as "In[B_X, D] * W[D, F] -> Out[B_X, F]".'
-        )
+        raise NotationError("The program is empty.", hint='Write one, such as "In[B_X, D] * W[D, F] -> Out[B_X, F]".')
     if len(text) > MAX_LENGTH:
         raise NotationError(
             f"The program has {len(text):,} characters; at most {MAX_LENGTH:,} are read.",
@@ -152,13 +150,17 @@ def _guard(text: str) -> None:
         mark, at = match.group(), match.start()
         if mark in pairs:
             if not opened or opened[-1][0] != pairs[mark]:
-                raise NotationError(f"This {mark!r} closes nothing.", text=text, position=at, hint="Remove it, or open it.")
+                raise NotationError(
+                    f"This {mark!r} closes nothing.", text=text, position=at, hint="Remove it, or open it."
+                )
             opened.pop()
             continue
         opened.append((mark, at))
         depth = max(depth, len(opened))
         if depth > MAX_DEPTH:
-            raise NotationError(f"More than {MAX_DEPTH} nested brackets.", text=text, position=at, hint="Name a part of it.")
+            raise NotationError(
+                f"More than {MAX_DEPTH} nested brackets.", text=text, position=at, hint="Name a part of it."
+            )
     if opened:
         mark, at = opened[-1]
         raise NotationError(f"This {mark!r} is never closed.", text=text, position=at, hint="Close it.")
@@ -207,7 +209,7 @@ _TEXT = re.compile(rf"\\(?:{_FONT})\{{([^{{}}]*)\}}")
 _SUBSCRIPT = re.compile(r"(?P<head>.+)_(?P<last>\{[^{}]*\}|[A-Z]+)")
 _REDUCTION = re.compile(r"(?P<head>sum|max|softmax)_(?P<last>.+)")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_ELEMENTWISE = (".*", "⊙", r"\\odot")
+_ELEMENTWISE = (".*", "⊙", r"\odot")
 
 
 @dataclass(frozen=True)
@@ -232,8 +234,8 @@ class _Reader:
             return self.node(tree.children[0])
         if tree.data == "call":
             name, argument = tree.children
-            function, _, dims = _plain(str(name)).partition("_")
-            return CallNode(function, self.marks(dims), self.node(argument), name.start_pos)
+            function, dims = self.function(name)
+            return CallNode(function, dims, self.node(argument), name.start_pos)
         left = self.node(tree.children[0])
         for sign, right in zip(tree.children[1::2], tree.children[2::2], strict=True):
             left = self.binary(left, sign, self.node(right))
@@ -242,9 +244,17 @@ class _Reader:
     def binary(self, left: Node, sign: Any, right: Node) -> Node:
         if sign.type == "PLUS":
             return SumNode(left, right, sign.start_pos)
-        head, _, mark = _plain(str(sign)).partition("_")
-        elementwise = head in (".*", "⊙", r"\odot")
+        mark = _plain(str(sign)).partition("_")[2]
+        elementwise = str(sign).startswith(_ELEMENTWISE)
         return ProductNode(left, right, elementwise, self.marks(mark) or None, sign.start_pos)
+
+    def function(self, token: Any) -> tuple[str, tuple[str, ...]]:
+        """Split `layer_norm_D` into the function and its dimensions."""
+        name = _plain(str(token))
+        found = _REDUCTION.fullmatch(name) or _SUBSCRIPT.fullmatch(name)
+        if found is None:
+            return self.checked(name, token), ()
+        return self.checked(found["head"], token), self.marks(found["last"])
 
     def marks(self, text: str) -> tuple[str, ...]:
         text = text.strip("{}")
@@ -259,8 +269,10 @@ class _Reader:
         flags = set()
         for flag in (child for child in tree.children if getattr(child, "type", "") == "FLAG"):
             inside = _plain(str(flag)).strip("\\{} ").strip()
-            if inside.startswith("U_") or inside == "U":
-                owes += tuple(axis for part in inside.split(",U_") for axis in self.axes(part.replace(" ", "").removeprefix("U_")))
+            if inside.startswith("U_"):
+                owes += tuple(
+                    axis for part in inside.split(",U_") for axis in self.axes(part.replace(" ", "").removeprefix("U_"))
+                )
             elif inside in ("freed", "saved"):
                 flags.add(inside)
             else:
@@ -270,15 +282,15 @@ class _Reader:
                     position=flag.start_pos,
                     hint="Use {U_X} (owes a sum over X), {saved} or {freed}.",
                 )
-        if len(words) > 2:
+        if len(words) > 3:
             raise NotationError(
                 f"{len(words)} words stand before one array.",
                 text=self.text,
-                position=words[2].start_pos,
+                position=words[1].start_pos,
                 hint="Products need a * between the arrays.",
             )
         return ArrayNode(
-            tuple(_plain(str(word)).replace("{", "").replace("}", "") for word in words),
+            tuple(self.checked(_plain(str(word)), word) for word in words),
             None if dims is None else tuple(self.dim(child) for child in dims.children),
             owes,
             frozenset(flags),
@@ -287,12 +299,25 @@ class _Reader:
 
     def dim(self, token: Any) -> tuple[str, Axes]:
         name = _plain(str(token))
-        head, underscore, last = name.rpartition("_")
-        if not underscore:
-            return name, ()
-        if last.startswith("{") or (last.isalpha() and last.isupper()):
-            return head.replace("{", "").replace("}", ""), self.axes(last)
-        return name, ()
+        found = _SUBSCRIPT.fullmatch(name)
+        if found is None:
+            return self.checked(name, token), ()
+        axes = self.axes(found["last"])
+        for axis in axes:
+            self.checked(axis, token)
+        return self.checked(found["head"], token), axes
+
+    def checked(self, name: str, token: Any) -> str:
+        """Return a name without its braces if it is made of letters, digits and underscores."""
+        name = name.replace("{", "").replace("}", "")
+        if _NAME.fullmatch(name) is None:
+            raise NotationError(
+                f"{name!r} is no name.",
+                text=self.text,
+                position=token.start_pos,
+                hint="Names are letters, digits and underscores, and start with a letter.",
+            )
+        return name
 
     def axes(self, text: str) -> Axes:
         braced = text.startswith("{")
@@ -306,4 +331,4 @@ class _Reader:
 
 def _plain(text: str) -> str:
     """Return a name with LaTeX commands removed: `W_\\text{in}` is `W_in`, `I_{\\text{data}}` is `I_{data}`."""
-    return _TEXT.sub(r"\1", text).replace("\\", "").replace(" ", "") if "\\" in text and "odot" not in text else text.replace(" ", "")
+    return (_TEXT.sub(r"\1", text).replace("\\", "") if "\\" in text else text).replace(" ", "")

@@ -19,7 +19,12 @@ class Backward:
     """The gradients on their way from the outputs to the leaves."""
 
     def __init__(
-        self, program: Program, forward: Sequence[Planned], stored: Mapping[str, Layout], schedule: Schedule, regather: bool
+        self,
+        program: Program,
+        forward: Sequence[Planned],
+        stored: Mapping[str, Layout],
+        schedule: Schedule,
+        regather: bool,
     ) -> None:
         self.program = program
         self.forward = forward
@@ -171,7 +176,9 @@ def _differentiable(program: Program) -> frozenset[str]:
     return frozenset(found)
 
 
-def plan_update(program: Program, gradients: Mapping[str, Buffer], stored: Mapping[str, Layout], schedule: Schedule) -> None:
+def plan_update(
+    program: Program, gradients: Mapping[str, Buffer], stored: Mapping[str, Layout], schedule: Schedule
+) -> None:
     """Plan the optimizer step of every weight whose gradient or state has a layout of its own.
 
     Gradient to the state's layout, update there, and the new weight back to the weight's layout.

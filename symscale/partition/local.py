@@ -1,6 +1,6 @@
 """How two operands meet: the layouts in which an operation is local, decided per mesh axis.
 
-For an einsum the states of an axis in the two operands decide (DESIGN §5): contracting/contracting is local and owes a sum;
+For an einsum the states of an axis in the two operands decide: contracting/contracting is local and owes a sum;
 contracting/replicated gathers the one or slices the other; contracting/free gathers the contracting one; free/free
 gathers either; batch/replicated slices; batch/free exchanges or gathers; owing/replicated stays owing; owing/other
 reduces first. Every way through is returned, the canonical one first.
@@ -95,9 +95,7 @@ def _shared(lhs: Layout, rhs: Layout, contracted: frozenset[str]) -> list[tuple[
     return []
 
 
-def _one_sided(
-    split: Layout, whole: Layout, dim: str, prefix: Axes, contracting: bool
-) -> list[tuple[Layout, Layout]]:
+def _one_sided(split: Layout, whole: Layout, dim: str, prefix: Axes, contracting: bool) -> list[tuple[Layout, Layout]]:
     """Return the ways where only `split` divides `dim` further: gather it there, or divide the other alike."""
     rest = split.of(dim)[len(prefix) :]
     gather = (split.put(dim, prefix), whole)

@@ -124,4 +124,3 @@ def _leading(axes: Axes, wanted: Callable[[str], bool]) -> Axes:
 
 
 _MOVES = (_slice, _mask, _scatter, _reduce, _exchange, _permute, _gather, _reduce_rest)
-

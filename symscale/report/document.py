@@ -95,7 +95,14 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 def escape_latex(text: str) -> str:
     """Return text in which no character is a LaTeX command."""
     escaped = "".join(_TEX.get(each, each) for each in text)
-    table = {"->": r"$\rightarrow$", ">=": r"$\ge$", "<=": r"$\le$", "≫": r"$\gg$", "×": r"$\times$", "≪": r"$\ll$"}
+    table = {
+        "->": r"$\rightarrow$",
+        ">=": r"$\ge$",
+        "<=": r"$\le$",
+        "≫": r"$\gg$",
+        "×": r"$\times$",
+        "≪": r"$\ll$",
+    }
     for plain, command in table.items():
         escaped = escaped.replace(plain, command)
     return escaped.replace(">>", r"$\gg$").replace("<<", r"$\ll$")

@@ -24,5 +24,6 @@ def write_atomically(path: str | Path, text: str) -> None:
             raise
     except OSError as error:
         raise SymscaleError(
-            f"{target} cannot be written: {error.strerror or error}.", hint="Give a file in a folder you may write to."
+            f"{target} cannot be written: {error.strerror or error}.",
+            hint="Give a file in a folder you may write to.",
         ) from error

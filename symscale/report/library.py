@@ -21,7 +21,8 @@ def render_all(folder: str | Path = "reports", *, check: bool = False) -> list[P
             target.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SymscaleError(
-                f"The folder {target} cannot be made: {error.strerror}.", hint="Give a folder you may write to."
+                f"The folder {target} cannot be made: {error.strerror}.",
+                hint="Give a folder you may write to.",
             ) from error
     changed = []
     for name, text in rendered().items():

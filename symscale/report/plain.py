@@ -25,7 +25,10 @@ def text(derivation: Derivation) -> str:
 def step_text(number: int, step: Step, order: Order) -> str:
     """Return one step: its number and title, its reason, its equations with what stands beside them."""
     head = f"{number}. {step.title}"
-    lines = [head, *textwrap.wrap(words(step.reason, order), WIDTH, initial_indent="   ", subsequent_indent="   ")]
+    lines = [
+        head,
+        *textwrap.wrap(words(step.reason, order), WIDTH, initial_indent="   ", subsequent_indent="   "),
+    ]
     if step.conditions:
         shown = " and ".join(relation_text(each.lhs, each.op, each.rhs, order) for each in step.conditions)
         lines.append(f"   If {shown}:")

@@ -107,7 +107,7 @@ def _product(expr: sp.Expr, moving: Scales) -> Leading:
         return Leading(expr, growth)
     dropped = [
         # a term of a sum goes with its cofactor: -1 in b*(X - 1)/W is the term -b/W
-        term if factor.is_Pow else term * expr / factor
+        term if factor.is_Pow or isinstance(factor, sp.log) else term * expr / factor
         for factor, part in zip(expr.args, parts, strict=True)
         for term in part.dropped
     ]

@@ -31,7 +31,7 @@ class Growth:
     def power(self, exponent: int | Fraction) -> Growth:
         """Return the order of the expression raised to a power."""
         above, below = (_scaled(side, abs(exponent)) for side in (self.above, self.below))
-        return Growth(above, below) if exponent >= 0 else Growth(below, above)
+        return _quotient(above, below) if exponent >= 0 else _quotient(below, above)
 
     def only(self, positions: frozenset[int]) -> Growth:
         """Return the order as if the other epsilons did not move."""
@@ -44,6 +44,17 @@ class Growth:
     def exceeded_by(self, other: Growth) -> bool:
         """Return whether the quotient of this to the other tends to 0 at whatever rates the epsilons do."""
         return _all_below(_sums(self.above, other.below), _sums(self.below, other.above))
+
+
+def _quotient(above: frozenset[Vector], below: frozenset[Vector]) -> Growth:
+    """Return the order with a single vector below taken to the top, so that equal orders are equal."""
+    if len(below) > 1:
+        return Growth(above, below)
+    (shift,) = below
+    if not any(shift):
+        return Growth(above, below)
+    moved = frozenset(tuple(a - s for a, s in zip(vector, shift, strict=True)) for vector in above)
+    return Growth(moved, frozenset([(0,) * len(shift)]))
 
 
 def _scaled(vectors: frozenset[Vector], factor: int | Fraction) -> frozenset[Vector]:
@@ -75,7 +86,7 @@ def of_vector(vector: Vector) -> Growth:
 
 def of_product(growths: Sequence[Growth]) -> Growth:
     """Return the order of a product."""
-    return reduce(lambda a, b: Growth(_sums(a.above, b.above), _sums(a.below, b.below)), growths)
+    return reduce(lambda a, b: _quotient(_sums(a.above, b.above), _sums(a.below, b.below)), growths)
 
 
 def of_sum(growths: Iterable[Growth]) -> Growth:
@@ -89,7 +100,7 @@ def _of_two(first: Growth, second: Growth) -> Growth:
     if first.below == second.below:
         return Growth(_lowest(set(first.above | second.above)), first.below)
     above = _sums(first.above, second.below) | _sums(second.above, first.below)
-    return Growth(_lowest(set(above)), _sums(first.below, second.below))
+    return _quotient(_lowest(set(above)), _sums(first.below, second.below))
 
 
 @dataclass(frozen=True)

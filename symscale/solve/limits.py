@@ -21,7 +21,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Approximation:
-    """An expression in a limit: what stays, what was dropped, exact over approximate, and their relative distance.
+    """An expression in a limit: what stays, what was dropped, and how far off it is.
 
     `ratio` = exact / approximate tends to 1 in the limit; `error` = ratio − 1.
     """

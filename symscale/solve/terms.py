@@ -129,30 +129,24 @@ def common_factor(terms: Sequence[Monomial]) -> Monomial:
     """Return the greatest monomial that divides every term, negative powers included."""
     numerators = gcd(*(abs(int(term.coefficient.p)) for term in terms))
     denominators = lcm(*(int(term.coefficient.q) for term in terms))
-    powers = dict(terms[0].powers)
-    for term in terms[1:]:
-        # a base that this term lacks counts as power 0
-        for base in list(powers):
-            powers[base] = min(powers[base], term.powers.get(base, sp.S.Zero))
+    lowest: Powers = {}
+    count: dict[sp.Expr, int] = {}
+    for term in terms:
         for base, power in term.powers.items():
-            if power < 0 and base not in powers:
-                powers[base] = power
-    for base in [base for base, power in powers.items() if not power]:
-        del powers[base]
-    return _completed(sp.Rational(numerators, denominators), powers, terms)
-
-
-def _completed(coefficient: sp.Rational, powers: Powers, terms: Sequence[Monomial]) -> Monomial:
-    # a negative power met late must also be compared with the earlier terms, which lack that base
-    for base, power in powers.items():
-        if power < 0:
-            powers[base] = min(term.powers.get(base, sp.S.Zero) for term in terms)
-    return Monomial(coefficient, powers)
+            count[base] = count.get(base, 0) + 1
+            if base not in lowest or power < lowest[base]:
+                lowest[base] = power
+    # a base that a term lacks counts as power 0 there
+    powers = {b: p for b, p in lowest.items() if p.is_negative or count[b] == len(terms)}
+    return Monomial(sp.Rational(numerators, denominators), powers)
 
 
 def grouped(terms: Sequence[sp.Expr]) -> tuple[Monomial, sp.Expr]:
     """Return (common factor, rest) of a sum; the rest is 1 for a single term."""
-    parts = [monomial(term) for term in terms]
+    return _grouped([monomial(term) for term in terms])
+
+
+def _grouped(parts: Sequence[Monomial]) -> tuple[Monomial, sp.Expr]:
     if len(parts) == 1:
         return parts[0], sp.S.One
     factor = common_factor(parts)
@@ -162,21 +156,23 @@ def grouped(terms: Sequence[sp.Expr]) -> tuple[Monomial, sp.Expr]:
 def tidy(terms: Sequence[sp.Expr]) -> sp.Expr:
     """Return a sum as common factor times (grouped positive part minus grouped negative part)."""
     terms = [term for term in terms if term != 0]
-    if not terms:
-        return sp.S.Zero
-    if len(terms) == 1:
-        return terms[0]
+    if len(terms) < 2:
+        return terms[0] if terms else sp.S.Zero
     parts = [monomial(term) for term in terms]
     factor = common_factor(parts)
-    rest = [part.over(factor).expr() for part in parts]
-    plus, minus = [t for t in rest if sign_of(t) != -1], [-t for t in rest if sign_of(t) == -1]
-    return factor.expr() * (_joined(plus) - _joined(minus))
+    sides: tuple[list[Monomial], list[Monomial]] = ([], [])
+    for term, part in zip(terms, parts, strict=True):
+        rest = part.over(factor)
+        is_minus = sign_of(term) == -1
+        sides[is_minus].append(Monomial(-rest.coefficient, rest.powers) if is_minus else rest)
+    plus, minus = (_joined(side) for side in sides)
+    return factor.expr() * (plus - minus)
 
 
-def _joined(terms: Sequence[sp.Expr]) -> sp.Expr:
-    if not terms:
+def _joined(parts: Sequence[Monomial]) -> sp.Expr:
+    if not parts:
         return sp.S.Zero
-    factor, rest = grouped(terms)
+    factor, rest = _grouped(parts)
     return factor.expr() * rest
 
 

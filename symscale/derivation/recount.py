@@ -1,0 +1,146 @@
+"""A second count of a layer: plain integers at random sizes, without the algebra of the first."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+
+from symscale.array import Einsum, Layout, Move
+from symscale.cost import Transfer
+from symscale.derivation.layer import Layer
+from symscale.derivation.proof import float_value
+from symscale.errors import StepError
+from symscale.notation.text import relation_text
+from symscale.partition import Collective, Local, primal
+from symscale.solve.relation import Relation
+
+
+@dataclass(frozen=True)
+class Recount:
+    """Counts: each right side agrees with a count over plain integers at random sizes that the mesh divides.
+
+    `what` has one entry per equation: (pass, "flops" | "vector" | "hbm" | "intensity" | "axis:X" | "volume:3").
+    """
+
+    layer: Layer
+    what: tuple[tuple[str, str], ...]
+    name: str = "counted again over integers at random sizes"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where the counts differ."""
+        rng = random.Random(seed)
+        if len(equations) != len(self.what):
+            raise StepError("A step states more equations than it proves.")
+        for _ in range(2):
+            point = integer_point(self.layer, rng)
+            for equation, (which, quantity) in zip(equations, self.what, strict=True):
+                wanted = count(self.layer, which, quantity, point)
+                found = equation.rhs.xreplace(point)
+                if abs(float_value(found, point) - float(wanted)) > 1e-9 * abs(float(wanted)):
+                    text = relation_text(equation.lhs, equation.op, equation.rhs)
+                    raise StepError(f"A second count differs: {text}")
+
+
+def integer_point(layer: Layer, rng: random.Random) -> dict[sp.Symbol, sp.Expr]:
+    """Return random integer sizes for every symbol of a program; every dimension is divisible by the mesh."""
+    point: dict[sp.Symbol, sp.Expr] = {size: sp.Integer(rng.randint(3, 6)) for size in layer.mesh_symbols}
+    chips = math.prod(int(size.xreplace(point)) for size in layer.program.mesh.values())
+    for size in layer.program.sizes.values():
+        for symbol in size.free_symbols:
+            point.setdefault(symbol, sp.Integer(chips * rng.randint(1, 5)))
+    for size in layer.typed.size.values():
+        point.setdefault(size, sp.Rational(rng.randint(1, 8), 2))
+    for axis in layer.axes.values():
+        for symbol in axis.links.free_symbols:
+            point[symbol] = sp.Integer(rng.randint(1, 3))
+    return point
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """A layer at one point: plain integers for dimensions and mesh axes, fractions for bytes per element."""
+
+    layer: Layer
+    point: Mapping[sp.Symbol, sp.Expr]
+
+    def axis(self, name: str) -> int:
+        return int(self.layer.program.mesh[name].xreplace(dict(self.point)))
+
+    def axes(self, names: Iterable[str]) -> int:
+        return math.prod(self.axis(name) for name in names)
+
+    def local(self, dim: str, axes: Iterable[str]) -> int:
+        whole = int(self.layer.program.sizes[dim].xreplace(dict(self.point)))
+        return -(-whole // self.axes(axes))
+
+    def held(self, layout: Layout) -> int:
+        return math.prod(self.local(dim, axes) for dim, axes in layout.items())
+
+    def width(self, value: str) -> Fraction:
+        size = self.layer.typed.size[primal(value, self.layer.program)].xreplace(dict(self.point))
+        return Fraction(int(size.p), int(size.q))
+
+
+def count(layer: Layer, which: str, quantity: str, point: Mapping[sp.Symbol, sp.Expr]) -> Fraction:
+    """Count a quantity of a pass with integers only."""
+    sizes = _Sizes(layer, point)
+    if quantity == "intensity":
+        return count(layer, which, "flops", point) / count(layer, which, "hbm", point)
+    if quantity in ("flops", "vector", "hbm"):
+        local = [each for each in layer.plan.passes[which] if isinstance(each, Local)]
+        return sum((_work(each, quantity, sizes) for each in local), Fraction(0))
+    transfers = layer.costs[which].transfers
+    kind, _, key = quantity.partition(":")
+    if kind == "volume":
+        return _volume(transfers[int(key)].collective, sizes)
+    found = Fraction(0)
+    for each in transfers:
+        axes = each.collective.axes
+        if key in axes:
+            found += _received(each, _volume(each.collective, sizes), sizes.axes(axes)) / len(axes)
+    return found
+
+
+def _work(each: Local, quantity: str, sizes: _Sizes) -> Fraction:
+    if isinstance(each.operation, Move):
+        return Fraction(0)
+    if quantity == "hbm":
+        buffers = [
+            *{(buffer.value, buffer.layout) for buffer in each.operands},
+            (each.result.value, each.result.layout),
+        ]
+        return sum((sizes.width(value) * sizes.held(layout) for value, layout in buffers), Fraction(0))
+    matrix = isinstance(each.operation, Einsum) and not each.operation.elementwise
+    if matrix != (quantity == "flops") or getattr(each.operation, "kind", "") == "spread":
+        return Fraction(0)
+    local: dict[str, int] = {}
+    for buffer in (*each.operands, each.result):
+        for dim, axes in buffer.layout.items():
+            local.setdefault(dim, sizes.local(dim, axes))
+    return Fraction((2 if matrix else 1) * math.prod(local.values()))
+
+
+def _volume(each: Collective, sizes: _Sizes) -> Fraction:
+    size = sizes.width(each.value)
+    if each.kind == "AllGather":
+        return size * sizes.held(each.after)
+    whole = sizes.axes(each.axes) if each.kind == "AllToAll" else 1
+    return size * sizes.held(each.before) * whole
+
+
+def _received(each: Transfer, volume: Fraction, n: int) -> Fraction:
+    """Return what a chip receives: everything it does not have, once; twice for AllReduce."""
+    shard = volume / n
+    table = {
+        "AllGather": shard * (n - 1),
+        "ReduceScatter": shard * (n - 1),
+        "AllReduce": 2 * shard * (n - 1),
+        "AllToAll": shard / n * (n - 1),
+        "Permute": volume,
+    }
+    return table[each.collective.kind]
