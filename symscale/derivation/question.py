@@ -13,6 +13,7 @@ from symscale.derivation.builder import PASSES, Builder
 from symscale.derivation.crossover import Crossover, border
 from symscale.derivation.layer import Layer
 from symscale.derivation.minimum import Optimised, optimise
+from symscale.derivation.sizes import placed, settled
 from symscale.derivation.step import Derivation
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import Machine, machine
@@ -65,8 +66,7 @@ def derive(question: Question) -> Answered:
     """Answer a question. Raises SymscaleError with a caret and a way out where it cannot be answered."""
     _options(question)
     chip = machine(question.on) if isinstance(question.on, str) else question.on
-    numeric = {symbol(k): v for k, v in question.values.items() if v.is_number}
-    linked = {k: v for k, v in question.values.items() if not v.is_number}
+    given, linked = settled(question.values)
     d = Builder("Derivation")
     layer = d.program(
         question.program,
@@ -75,12 +75,13 @@ def derive(question: Question) -> Answered:
         mesh=question.mesh,
         axes=question.axes,
         sizes=linked,
-        values=numeric,
+        values={symbol(k): v for k, v in given.items()},
         passes=PASSES[question.passes],
         latency=question.latency,
         regather=question.regather,
     )
     _known(question, layer)
+    numeric = placed(given, linked, layer, aliases(layer))
     shown = [name for name in PASSES[question.passes] if layer.plan.passes[name]]
     for name in shown:
         d.counts(layer, name)

@@ -1,41 +1,18 @@
-"""From syntax to program: which dimensions contract, what an array's role is, and what stays implicit."""
+"""From syntax to program: statements, declarations, and what is checked when all are read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import sympy as sp
 
-from symscale.array import (
-    Add,
-    Axes,
-    Einsum,
-    Layout,
-    Map,
-    Move,
-    Operation,
-    Program,
-    Reduce,
-    Value,
-    canonical_dtype,
-    validate,
-)
-from symscale.errors import LayoutError, NotationError
-from symscale.notation.program import (
-    ArrayNode,
-    CallNode,
-    Node,
-    ProductNode,
-    Statement,
-    SumNode,
-    parse_program,
-)
-from symscale.vocabulary import symbol
-
-DECLARATIONS = ("grad", "state", "const", "weight", "activation")
-# Names of the machine's symbols: a dimension or axis of that name gets a symbol of its own.
-RESERVED = frozenset(("C", "W", "b", "alpha"))
+from symscale.array import Layout, Move, Program, Value
+from symscale.errors import NotationError
+from symscale.notation import implicit
+from symscale.notation.expression import Reader, stars
+from symscale.notation.program import ArrayNode, CallNode, Node, Statement, parse_program
+from symscale.notation.scope import Scope, Words, alike, listed
 
 
 def elaborate(
@@ -47,390 +24,210 @@ def elaborate(
     one `*` and a declared result, a shared dimension contracts iff the result lacks it; in a chain an unmarked `*`
     contracts the one dimension it shares with the value to its left. Raises NotationError, LayoutError with a caret.
     """
-    return _Reading(text, dict(mesh or {}), dict(sizes or {})).program()
+    statements = parse_program(text, mesh or {})
+    reading = _Reading(Scope(text, frozenset(_names(statements))))
+    for statement in statements:
+        reading.statement(statement)
+    return reading.program(mesh or {}, sizes or {})
 
 
 class _Reading:
-    def __init__(self, text: str, mesh: dict[str, sp.Expr], sizes: dict[str, sp.Expr]) -> None:
-        self.text = text
-        self.given_mesh = mesh
-        self.given_sizes = sizes
-        self.values: dict[str, Value] = {}
-        self.current: dict[str, str] = {}
-        self.leaves: list[str] = []
-        self.operations: list[Operation] = []
+    """The statements read so far."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
         self.grads: dict[str, Layout] = {}
         self.states: dict[str, Layout] = {}
-        self.roles: dict[str, str] = {}
-        self.consts: set[str] = set()
-        self.unnamed = 0
-        self.anonymous = 0
-        self.chain = False
-        self.target_dims: frozenset[str] | None = None
-        self.reduced: frozenset[str] = frozenset()
 
-    def program(self) -> Program:
-        for statement in parse_program(self.text, self.given_mesh):
-            self.statement(statement)
-        if not self.operations:
-            raise LayoutError(
-                "The program computes nothing.",
-                hint='Write a product or a new layout, such as "A[I_X] -> B[I]".',
+    def statement(self, each: Statement) -> None:
+        """Read one statement."""
+        if each.target is None:
+            self.declare(each.value)
+            return
+        scope, target = self.scope, each.target
+        words = scope.words(target, "Out")
+        if words.declaration:
+            raise scope.wrong(
+                f"{words.declaration} declares an array; it is not part of a result.",
+                target.position,
+                f"Write it as a statement of its own: ; {words.declaration} {words.name}[...]",
             )
-        self._names()
-        used = {name for operation in self.operations for name in operation.inputs}
-        made = [operation.out for operation in self.operations]
-        mesh, sizes = self._sizes()
+        layout = scope.layout(target, words.name)
+        first = len(scope.operations)
+        dims = None if layout is None else frozenset(layout.dims)
+        made = Reader(scope, stars(each.value) > 1, dims).value(each.value)
+        self.fits(target, words.name, layout, made)
+        self.finish(target, words, layout, made, isinstance(each.value, ArrayNode))
+        if layout is not None:
+            _hint(scope, first, layout)
+
+    def finish(self, target: ArrayNode, words: Words, layout: Layout | None, made: str, pure: bool) -> None:
+        """Call the last result by the target's name, or move it there if the statement only moves an array."""
+        scope, name = self.scope, self.scope.free(words.name)
+        dims = scope.values[made].dims if layout is None else layout.dims
+        if pure:
+            scope.operations.append(Move(name, made))
+        else:
+            scope.operations[-1] = replace(scope.operations[-1], out=name)
+            del scope.values[made]
+        scope.values[name] = Value(name, dims, layout, words.dtype, keep=scope.keep(target))
+        scope.current[words.name] = name
+
+    def fits(self, target: ArrayNode, name: str, layout: Layout | None, made: str) -> None:
+        """Raise if the target has other dimensions than the expression, or than it had before."""
+        dims = self.scope.values[made].dims
+        wanted = dims if layout is None else layout.dims
+        missing = next((dim for dim in wanted if dim not in dims), None)
+        if missing is not None:
+            raise self.scope.wrong(
+                f"{name} has the dimension {missing}, but the expression has {listed(dims)}.",
+                target.position,
+                "Remove it, or bring it in by an operand.",
+            )
+        gone = next((dim for dim in dims if dim not in wanted), None)
+        if gone is not None:
+            raise self.scope.wrong(
+                f"The dimension {gone} of the expression is missing in {name}, and no product contracts it.",
+                target.position,
+                f"Sum over it with sum_{gone}(...), or keep it in {name}.",
+            )
+        if name in self.scope.current:
+            self.scope.same_dims(target, name, wanted)
+
+    def declare(self, node: Node) -> None:
+        """Read a statement without a result: `W[D_X, F]`, `const In[B, D]`, `grad W[D_X, F]`."""
+        scope = self.scope
+        if not isinstance(node, ArrayNode):
+            raise NotationError(
+                "This expression has no result.",
+                text=scope.text,
+                position=node.position,
+                hint="End it with its result: ... -> Out[B, D].",
+            )
+        words = scope.words(node, "")
+        if words.declaration in ("grad", "state"):
+            self.gradient(node, words)
+            return
+        known = scope.values.get(scope.current.get(words.name, ""))
+        stated = scope.layout(node, words.name)
+        if (
+            known
+            and known.layout
+            and stated
+            and set(stated.dims) == set(known.dims)
+            and not alike(stated, known.layout)
+        ):
+            raise scope.wrong(
+                f"{words.name} has the layout {known.layout}, and is declared again as {stated}.",
+                node.position,
+                f"Move it by a statement: {words.name} -> {words.name}{stated}.",
+            )
+        scope.array(node)
+
+    def gradient(self, node: ArrayNode, words: Words) -> None:
+        """Read `grad W[D_X, F]` or `state W[D_X, F]`."""
+        scope, word, name = self.scope, words.declaration, words.name
+        if name not in scope.current:
+            raise scope.wrong(
+                f"{word} {name} speaks of an array that does not occur before.",
+                node.position,
+                f"Write it after the first statement with {name}.",
+            )
+        layout = scope.layout(node, f"{word} {name}")
+        if layout is None:
+            raise scope.wrong(f"{word} {name} needs a layout.", node.position, f"Write it: {word} {name}[D_X, F].")
+        if words.dtype is not None:
+            raise scope.wrong(
+                f"{word} {name} is declared with a dtype.", node.position, f"Remove it: it has the dtype of {name}."
+            )
+        scope.same_dims(node, name, layout.dims)
+        (self.grads if word == "grad" else self.states)[scope.current[name]] = layout
+
+    def program(self, mesh: Mapping[str, sp.Expr], sizes: Mapping[str, sp.Expr]) -> Program:
+        """Return the program read."""
+        scope = self.scope
+        used = {name for operation in scope.operations for name in operation.inputs}
+        self.complete(used)
+        _roled(scope)
+        layouts = [value.layout for value in scope.values.values() if value.layout is not None]
+        axes = implicit.axes_of([*layouts, *self.grads.values(), *self.states.values()])
+        names = implicit.visible(scope.values, scope.taken | scope.values.keys())
         return Program(
-            self.text,
-            self._typed(),
-            tuple(self.operations),
-            tuple(self.leaves),
-            tuple(name for name in made if name not in used),
-            sizes,
-            mesh,
+            scope.text,
+            {names.get(k, k): replace(v, name=names.get(k, k)) for k, v in scope.values.items()},
+            tuple(implicit.renamed(operation, names) for operation in scope.operations),
+            tuple(scope.leaves),
+            tuple(names.get(each.out, each.out) for each in scope.operations if each.out not in used),
+            implicit.dim_sizes(_dims(scope), sizes),
+            implicit.mesh_sizes(axes, mesh),
             self.grads,
             self.states,
         )
 
-    # statements
-
-    def statement(self, each: Statement) -> None:
-        if each.target is None:
-            self.declare(each.value)
-            return
-        target = each.target
-        words = self.words(target, "Out")
-        if target.words[0] in DECLARATIONS and len(target.words) == 2:
-            raise self.wrong(f"{target.words[0]} declares an array; it cannot be assigned to.", target.position)
-        self.chain = _stars(each.value) > 1
-        self.target_dims = None if target.dims is None else frozenset(dim for dim, _ in target.dims)
-        first = len(self.operations)
-        made = self.node(each.value)
-        self.finish(target, words, made, first)
-
-    def finish(self, target: ArrayNode, words: tuple[str | None, str], made: str, first: int) -> None:
-        """Give the last result the target's name, layout and dtype."""
-        dtype, name = words
-        dims = self.values[made].dims
-        layout = self.layout(target, name) if target.dims is not None else None
-        if layout is not None and set(layout.dims) != set(dims):
-            self.mismatch(target, name, layout.dims, dims)
-        fresh = self.free_name(name)
-        if len(self.operations) == first:
-            self.operations.append(Move(fresh, made))
-        else:
-            self.operations[-1] = replace(self.operations[-1], out=fresh)
-            del self.values[made]
-        final = layout.dims if layout is not None else dims
-        keep = True if "saved" in target.flags else False if "freed" in target.flags else None
-        self.values[fresh] = Value(fresh, final, layout, dtype, keep=keep)
-        self.current[name] = fresh
-        if layout is not None:
-            self.hint(first, layout)
-
-    def hint(self, first: int, layout: Layout) -> None:
-        """Tell the chain's intermediates how the result wants the dimensions that reach it."""
-        wanted = {dim: axes for dim, axes in layout.items() if axes}
-        reach: dict[str, frozenset[str]] = {self.operations[-1].out: frozenset(layout.dims)}
-        for operation in reversed(self.operations[first:]):
-            alive = reach.get(operation.out, frozenset())
-            gone = _summed(operation)
-            for name in operation.inputs:
-                value = self.values[name]
-                if name in self.leaves or value.layout is not None:
-                    continue
-                stays = (alive - gone) & frozenset(value.dims)
-                reach[name] = stays
-                self.values[name] = replace(
-                    value, hint=tuple((d, wanted[d]) for d in value.dims if d in stays and d in wanted)
-                )
-
-    def mismatch(self, target: ArrayNode, name: str, wanted: tuple[str, ...], dims: tuple[str, ...]) -> None:
-        missing = [dim for dim in wanted if dim not in dims]
-        if missing:
-            raise self.wrong(
-                f"{name} has the dimension {missing[0]}, but the expression has {_listed(dims)}.",
-                target.position,
-                "Remove it, or bring it in by an operand.",
+    def complete(self, used: set[str]) -> None:
+        """Raise if nothing is computed, an array is declared for nothing, or a name is an axis and a dimension."""
+        scope = self.scope
+        if not scope.operations:
+            raise scope.wrong(
+                "The program computes nothing.", 0, 'Write a product or a new layout, such as "A[I_X] -> B[I]".'
             )
-        gone = [dim for dim in dims if dim not in wanted]
-        raise self.wrong(
-            f"The dimension {gone[0]} of the expression is missing in {name}, and no product contracts it.",
-            target.position,
-            f"Sum over it with sum_{gone[0]}(...), or keep it in {name}.",
-        )
-
-    def declare(self, node: Node) -> None:
-        if not isinstance(node, ArrayNode):
-            raise NotationError(
-                "This expression has no result.",
-                text=self.text,
-                position=getattr(node, "position", 0),
-                hint="End it with -> Out[dims].",
+        idle = next((name for name in scope.leaves if name not in used), None)
+        if idle is not None:
+            raise scope.wrong(
+                f"{idle} is declared and never used.", scope.leaves[idle], "Use it in a statement, or remove it."
             )
-        word = node.words[0] if len(node.words) == 2 else ""
-        if word not in DECLARATIONS:
-            self.array(node)
-            return
-        name = node.name
-        if word in ("grad", "state"):
-            if name not in self.current:
-                raise self.wrong(f"{word} {name} speaks of an array that does not occur before.", node.position)
-            layout = self.layout(node, f"{word} {name}")
-            if set(layout.dims) != set(self.values[self.current[name]].dims):
-                raise self.wrong(f"{word} {name}{layout} has other dimensions than {name}.", node.position)
-            (self.grads if word == "grad" else self.states)[self.current[name]] = layout
-            return
-        found = self.array(replace(node, words=(name,)))
-        if word == "const":
-            self.consts.add(found)
-        else:
-            self.roles[found] = word
-
-    # expressions: each returns the name of the value it makes
-
-    def node(self, node: Node) -> str:
-        if isinstance(node, ArrayNode):
-            return self.array(node)
-        if isinstance(node, CallNode):
-            return self.call(node)
-        if isinstance(node, SumNode):
-            left, right = self.node(node.lhs), self.node(node.rhs)
-            dims = _union(self.values[left].dims, self.values[right].dims)
-            return self.make(Add(self.temporary(), left, right), dims)
-        return self.product(node)
-
-    def array(self, node: ArrayNode) -> str:
-        dtype, name = self.words(node, "")
-        if node.dims is None:
-            if name in self.current:
-                return self.current[name]
-            raise self.wrong(
-                f"{name} is used before its dimensions are known.",
-                node.position,
-                f"Write them: {name}[B, D].",
+        dims = frozenset(_dims(scope))
+        both = next((axis for axis in scope.axes if axis in dims), None)
+        if both is not None:
+            raise scope.wrong(
+                f"{both} is both a dimension and a mesh axis.",
+                scope.axes[both],
+                "Rename one of them; a longer axis name stands in braces: D_{tp}.",
             )
-        layout = self.layout(node, name)
-        if name not in self.current:
-            keep = True if "saved" in node.flags else False if "freed" in node.flags else None
-            self.values[name] = Value(name, layout.dims, layout, dtype, "weight", keep)
-            self.current[name] = name
-            self.leaves.append(name)
-            return name
-        known = self.values[self.current[name]]
-        if set(known.dims) != set(layout.dims):
-            raise self.wrong(
-                f"{name} has the dimensions {_listed(known.dims)}, here it has {_listed(layout.dims)}.",
-                node.position,
-                "One name is one array: rename one of them.",
-            )
-        if known.layout is None or known.layout == layout:
-            return known.name
-        moved = self.make(Move(self.temporary(), known.name), layout.dims)
-        self.values[moved] = replace(self.values[moved], layout=layout)
-        return moved
-
-    def call(self, node: CallNode) -> str:
-        outer = self.reduced
-        if node.function in ("sum", "max"):
-            if not node.dims:
-                raise self.wrong(
-                    f"{node.function} needs the dimension it reduces.",
-                    node.position,
-                    f"Write {node.function}_D(...).",
-                )
-            self.reduced = outer | frozenset(node.dims)
-        source = self.node(node.argument)
-        self.reduced = outer
-        dims = self.values[source].dims
-        missing = [dim for dim in node.dims if dim not in dims]
-        if missing:
-            raise self.wrong(
-                f"{node.function} runs over {missing[0]}, but its argument has {_listed(dims)}.",
-                node.position,
-            )
-        if node.function in ("sum", "max"):
-            left = tuple(dim for dim in dims if dim not in node.dims)
-            return self.make(Reduce(self.temporary(), node.function, source, node.dims), left)
-        return self.make(Map(self.temporary(), node.function, source, node.dims), dims)
-
-    def product(self, node: ProductNode) -> str:
-        left, right = self.node(node.lhs), self.node(node.rhs)
-        one, two = self.values[left].dims, self.values[right].dims
-        if node.elementwise:
-            return self.make(Einsum(self.temporary(), left, right, frozenset(), elementwise=True), _union(one, two))
-        shared = frozenset(one) & frozenset(two)
-        contracted = self.contracted(node, shared, one, two)
-        dims = tuple(dim for dim in _union(one, two) if dim not in contracted)
-        return self.make(Einsum(self.temporary(), left, right, contracted), dims)
-
-    def contracted(
-        self, node: ProductNode, shared: frozenset[str], one: tuple[str, ...], two: tuple[str, ...]
-    ) -> frozenset[str]:
-        if node.mark is not None:
-            missing = [dim for dim in node.mark if dim not in shared]
-            if missing:
-                raise self.wrong(
-                    f"The product contracts {missing[0]}, but the dimension is not in both operands: "
-                    f"they have {_listed(one)} and {_listed(two)}.",
-                    node.position,
-                )
-            return frozenset(node.mark)
-        if not self.chain and self.target_dims is not None:
-            return shared - self.target_dims - self.reduced
-        if len(shared) == 1:
-            return shared
-        if not shared:
-            raise self.wrong(
-                f"The product contracts a dimension that is not there: its operands have {_listed(one)} and "
-                f"{_listed(two)}, and share none.",
-                node.position,
-                "Give both the dimension to sum over, or name the outer product in a statement of its own.",
-            )
-        raise self.wrong(
-            f"The operands share {_listed(sorted(shared))}; which of them contract?",
-            node.position,
-            f"Mark the product (*_{sorted(shared)[0]}), or name the result in a statement of its own.",
-        )
-
-    # names, layouts, sizes
-
-    def words(self, node: ArrayNode, default: str) -> tuple[str | None, str]:
-        """Return the dtype and the name of an array as written."""
-        if len(node.words) == 2:
-            kind = canonical_dtype(node.words[0])
-            if kind is None:
-                raise self.wrong(
-                    f"{node.words[0]!r} is no dtype and no declaration.",
-                    node.position,
-                    f"Use a dtype such as bf16 or int8, or one of {', '.join(DECLARATIONS)}; products need a *.",
-                )
-            return kind, node.words[1]
-        kind = canonical_dtype(node.name)
-        if kind is None or node.dims is None:
-            return None, node.name
-        if default:
-            return kind, default
-        self.anonymous += 1
-        return kind, f"A{self.anonymous}"
-
-    def layout(self, node: ArrayNode, name: str) -> Layout:
-        if node.dims is None:
-            raise self.wrong(f"{name} needs its dimensions here.", node.position)
-        layout = Layout(tuple(d for d, _ in node.dims), tuple(a for _, a in node.dims)).owing(node.owes)
-        try:
-            return validate(layout, name)
-        except LayoutError as error:
-            raise LayoutError(error.message, text=self.text, position=node.position, hint=error.hint) from None
-
-    def temporary(self) -> str:
-        self.unnamed += 1
-        return f"·{self.unnamed}"
-
-    def free_name(self, name: str) -> str:
-        if name not in self.values:
-            return name
-        number = 2
-        while f"{name}_{number}" in self.values:
-            number += 1
-        return f"{name}_{number}"
-
-    def make(self, operation: Operation, dims: Iterable[str]) -> str:
-        self.operations.append(operation)
-        self.values[operation.out] = Value(operation.out, tuple(dims))
-        return operation.out
-
-    def _names(self) -> None:
-        """Rename the intermediates: Tmp if there is one, else Tmp_1, Tmp_2, …"""
-        hidden = [name for name in self.values if name.startswith("·")]
-        if not hidden:
-            return
-        stem = "Tmp"
-        while any(name == stem or name.startswith(f"{stem}_") for name in self.values):
-            stem += "p"
-        new = {name: stem if len(hidden) == 1 else f"{stem}_{n}" for n, name in enumerate(hidden, 1)}
-        self.values = {new.get(k, k): replace(v, name=new.get(k, k)) for k, v in self.values.items()}
-        self.operations = [_renamed(each, new) for each in self.operations]
-
-    def _typed(self) -> dict[str, Value]:
-        """Decide the roles of the leaves, in the order of appearance."""
-        first = self.leaves[0]
-        gone = {
-            dim
-            for operation in self.operations
-            if isinstance(operation, Einsum) and first in operation.inputs
-            for dim in operation.contracted
-        }
-        data = set(self.values[first].dims) - gone
-        found = {}
-        for name, value in self.values.items():
-            role = value.role
-            if name in self.leaves:
-                follows = name == first or data.intersection(value.dims)
-                role = self.roles.get(name, "activation" if follows else "weight")
-            found[name] = replace(value, role=role, const=name in self.consts)
-        return found
-
-    def _sizes(self) -> tuple[dict[str, sp.Expr], dict[str, sp.Expr]]:
-        layouts = [v.layout for v in self.values.values() if v.layout] + [
-            *self.grads.values(),
-            *self.states.values(),
-        ]
-        axes: Axes = tuple(
-            dict.fromkeys(a for layout in layouts for a in (*(x for each in layout.axes for x in each), *layout.owes))
-        )
-        dims = dict.fromkeys(dim for value in self.values.values() for dim in value.dims)
-        both = [axis for axis in axes if axis in dims]
-        if both:
-            raise LayoutError(
-                f"{both[0]} is both a dimension and a mesh axis.",
-                text=self.text,
-                position=self.text.find(f"_{both[0]}"),
-                hint="Rename one of them; a longer axis name stands in braces: D_{tp}.",
-            )
-        unused = [axis for axis in self.given_mesh if axis not in axes]
-        if unused:
-            raise LayoutError(
-                f"The mesh has an axis {unused[0]}, but the program does not use it.",
-                hint=f"The program uses {', '.join(axes) or 'no axis'}. Remove {unused[0]} from the mesh, or shard over it.",
-            )
-        mesh = {axis: self.given_mesh.get(axis, _symbol(axis, "axis")) for axis in axes}
-        return mesh, {dim: self.given_sizes.get(dim, _symbol(dim, "dim")) for dim in dims}
-
-    def wrong(self, message: str, position: int, hint: str = "") -> LayoutError:
-        return LayoutError(message, text=self.text, position=position, hint=hint)
 
 
-def _symbol(name: str, kind: str) -> sp.Symbol:
-    taken = name in RESERVED or name.startswith(("b_", "W_", "T_", "M_"))
-    return symbol(f"{name}_{kind}" if taken else name)
+def _hint(scope: Scope, first: int, layout: Layout) -> None:
+    """Tell a chain's intermediates how the result wants the dimensions that reach it."""
+    wanted = {dim: axes for dim, axes in layout.items() if axes}
+    reach = {scope.operations[-1].out: frozenset(layout.dims)}
+    for operation in reversed(scope.operations[first:]):
+        alive = reach.get(operation.out, frozenset()) - implicit.summed(operation)
+        for name in operation.inputs:
+            value = scope.values[name]
+            if name in scope.leaves or value.layout is not None:
+                continue
+            reach[name] = alive.intersection(value.dims)
+            kept = tuple((dim, wanted[dim]) for dim in value.dims if dim in reach[name] and dim in wanted)
+            scope.values[name] = replace(value, hint=kept)
 
 
-def _stars(node: Node) -> int:
-    if isinstance(node, ProductNode):
-        return (not node.elementwise) + _stars(node.lhs) + _stars(node.rhs)
-    if isinstance(node, SumNode):
-        return _stars(node.lhs) + _stars(node.rhs)
-    return _stars(node.argument) if isinstance(node, CallNode) else 0
+def _roled(scope: Scope) -> None:
+    """Give every leaf its role: as declared, or by the data dimensions of the first one used."""
+    order = dict.fromkeys(n for operation in scope.operations for n in operation.inputs if n in scope.leaves)
+    first = next((name for name in order if scope.roles.get(name) != "weight"), next(iter(order)))
+    data = implicit.data_dims(scope.values[first], scope.operations)
+    for name in scope.leaves:
+        value = scope.values[name]
+        found = scope.roles.get(name) or implicit.role(name, value, first, data)
+        scope.values[name] = replace(value, role=found)
 
 
-def _summed(operation: Operation) -> frozenset[str]:
-    if isinstance(operation, Einsum):
-        return operation.contracted
-    return frozenset(operation.dims) if isinstance(operation, Reduce) else frozenset()
+def _dims(scope: Scope) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(dim for value in scope.values.values() for dim in value.dims))
 
 
-def _union(one: tuple[str, ...], two: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*one, *two)))
-
-
-def _listed(dims: Iterable[str]) -> str:
-    return "[" + ", ".join(dims) + "]"
-
-
-def _renamed(each: Operation, new: Mapping[str, str]) -> Operation:
-    out = new.get(each.out, each.out)
-    if isinstance(each, Einsum | Add):
-        return replace(each, out=out, lhs=new.get(each.lhs, each.lhs), rhs=new.get(each.rhs, each.rhs))
-    return replace(each, out=out, source=new.get(each.source, each.source))
+def _names(statements: Sequence[Statement]) -> Iterator[str]:
+    """Yield the names of the arrays of a program."""
+    stack: list[Node] = []
+    for statement in statements:
+        stack.append(statement.value)
+        if statement.target is not None:
+            yield statement.target.name
+        while stack:
+            each = stack.pop()
+            if isinstance(each, ArrayNode):
+                yield each.name
+            elif isinstance(each, CallNode):
+                stack.append(each.argument)
+            else:
+                stack += (each.lhs, each.rhs)

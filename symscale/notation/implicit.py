@@ -85,7 +85,7 @@ def mesh_sizes(axes: Sequence[str], given: Mapping[str, sp.Expr]) -> dict[str, s
     if unused:
         raise LayoutError(
             f"The mesh has an axis {unused[0]}, but the program does not use it.",
-            hint=f"The program uses {', '.join(axes) or 'no axis'}. Remove {unused[0]} from the mesh, or shard over it.",
+            hint=f"The program uses {', '.join(axes) or 'no axis'}. Shard over {unused[0]}, or drop it from the mesh.",
         )
     return {axis: _size(axis, given, "mesh axis", "axis") for axis in axes}
 
@@ -103,6 +103,7 @@ def _size(name: str, given: Mapping[str, sp.Expr], kind: str, suffix: str) -> sp
     fits = (size.is_Integer and size.is_positive) if size.is_number else size.is_positive is not False
     if not fits:
         raise LayoutError(
-            f"The {kind} {name} has the size {size}.", hint="Sizes are positive whole numbers, or formulas of other sizes."
+            f"The {kind} {name} has the size {size}.",
+            hint="Sizes are positive whole numbers, or formulas of other sizes.",
         )
     return size

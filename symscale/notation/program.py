@@ -259,29 +259,13 @@ class _Reader:
     def marks(self, text: str) -> tuple[str, ...]:
         text = text.strip("{}")
         if "," in text:
-            return tuple(part.strip() for part in text.split(",") if part.strip())
+            return tuple(part for part in text.split(",") if part)
         return tuple(text) if text.isalpha() and text.isupper() else ((text,) if text else ())
 
     def array(self, tree: Any) -> ArrayNode:
         words = [child for child in tree.children if getattr(child, "type", "") == "NAME"]
         dims = next((child for child in tree.children if hasattr(child, "data")), None)
-        owes: Axes = ()
-        flags = set()
-        for flag in (child for child in tree.children if getattr(child, "type", "") == "FLAG"):
-            inside = _plain(str(flag)).strip("\\{} ").strip()
-            if inside.startswith("U_"):
-                owes += tuple(
-                    axis for part in inside.split(",U_") for axis in self.axes(part.replace(" ", "").removeprefix("U_"))
-                )
-            elif inside in ("freed", "saved"):
-                flags.add(inside)
-            else:
-                raise NotationError(
-                    f"The mark {{{inside}}} is not known.",
-                    text=self.text,
-                    position=flag.start_pos,
-                    hint="Use {U_X} (owes a sum over X), {saved} or {freed}.",
-                )
+        marks = [self.flag(child) for child in tree.children if getattr(child, "type", "") == "FLAG"]
         if len(words) > 3:
             raise NotationError(
                 f"{len(words)} words stand before one array.",
@@ -292,13 +276,32 @@ class _Reader:
         return ArrayNode(
             tuple(self.checked(_plain(str(word)), word) for word in words),
             None if dims is None else tuple(self.dim(child) for child in dims.children),
-            owes,
-            frozenset(flags),
+            tuple(axis for owes, _ in marks for axis in owes),
+            frozenset(keep for _, keep in marks if keep),
             words[0].start_pos,
+        )
+
+    def flag(self, token: Any) -> tuple[Axes, str]:
+        """Return the axes a mark owes a sum over, or the word it says."""
+        inside = _plain(str(token)).removeprefix("{").removesuffix("}")
+        if inside in ("freed", "saved"):
+            return (), inside
+        if inside.startswith("U_"):
+            axes = tuple(axis for part in inside.split(",U_") for axis in self.axes(part.removeprefix("U_")))
+            if axes:
+                return tuple(self.checked(axis, token) for axis in axes), ""
+        raise NotationError(
+            f"The mark {{{inside}}} is not known.",
+            text=self.text,
+            position=token.start_pos,
+            hint="Use {U_X} (owes a sum over X), {saved} or {freed}.",
         )
 
     def dim(self, token: Any) -> tuple[str, Axes]:
         name = _plain(str(token))
+        head, _, last = name.rpartition("_")
+        if head and last in self.known:
+            return self.checked(head, token), (last,)
         found = _SUBSCRIPT.fullmatch(name)
         if found is None:
             return self.checked(name, token), ()
@@ -320,11 +323,10 @@ class _Reader:
         return name
 
     def axes(self, text: str) -> Axes:
-        braced = text.startswith("{")
         text = text.strip("{}")
         if "," in text:
-            return tuple(part.strip() for part in text.split(",") if part.strip())
-        if text in self.known or (braced and not (text.isalpha() and text.isupper())):
+            return tuple(part for part in text.split(",") if part)
+        if text in self.known or not (text.isalpha() and text.isupper()):
             return (text,) if text else ()
         return tuple(text)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from symscale.derivation.crossover import Crossover
 from symscale.derivation.question import Answered
 from symscale.derivation.step import Derivation
 
@@ -32,3 +35,10 @@ def json(answered: Answered) -> str:
     from symscale.report.schema import json as render
 
     return render(answered)
+
+
+def steps_json(derivation: Derivation, crossovers: Sequence[Crossover] = ()) -> str:
+    """Return any derivation as JSON: its title, steps and crossovers (schema: docs/json.md)."""
+    from symscale.report.schema import steps_json as render
+
+    return render(derivation, crossovers)

@@ -12,7 +12,7 @@ from symscale.cost import PassCost, Times
 from symscale.derivation.crossover import Answer, Crossover
 from symscale.derivation.minimum import Optimised
 from symscale.derivation.question import Answered
-from symscale.derivation.step import Step, verify
+from symscale.derivation.step import Derivation, Step, verify
 from symscale.notation.latex import relation_latex
 from symscale.notation.order import Order
 from symscale.notation.text import relation_text, to_text
@@ -144,3 +144,16 @@ def _step(step: Step, order: Order) -> dict[str, Any]:
 
 def _latex(equations: Sequence[Relation], order: Order) -> list[str]:
     return [relation_latex(e.lhs, "=" if e.op == "==" else e.op, e.rhs, order) for e in equations]
+
+
+def steps_json(derivation: Derivation, crossovers: Sequence[Crossover] = ()) -> str:
+    """Return a derivation that is no answer about one program as JSON text: its steps, and its crossovers."""
+    order = derivation.order
+    document = {
+        "schema": f"symscale.derivation/{VERSION}",
+        "title": derivation.title,
+        "source": derivation.source,
+        "crossovers": [entry for each in crossovers for entry in _crossover(each, order)],
+        "steps": [_step(each, order) for each in derivation.steps],
+    }
+    return library.dumps(document, indent=2, ensure_ascii=False)

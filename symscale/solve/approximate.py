@@ -235,9 +235,7 @@ def _extremum(expr: sp.Expr, moving: Scales) -> Leading:
     return _rebuilt(expr, stays, goes, of_sum(orders).power(turn))
 
 
-def _rebuilt(
-    expr: MinMaxBase, stays: Sequence[Leading], goes: Sequence[sp.Expr], growth: Growth | None
-) -> Leading:
+def _rebuilt(expr: MinMaxBase, stays: Sequence[Leading], goes: Sequence[sp.Expr], growth: Growth | None) -> Leading:
     dropped = (*goes, *(term for part in stays for term in part.dropped))
     if not dropped:
         return Leading(expr, growth)

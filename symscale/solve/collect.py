@@ -103,9 +103,7 @@ def _product(expr: sp.Expr, unknown: sp.Symbol) -> Quotient:
         base, exponent = arg.as_base_exp() if arg.is_Pow else (arg, sp.S.One)
         if base == unknown and exponent.is_Rational:
             power += exponent
-        elif not arg.is_Add and _opaque(arg, unknown):
-            constant.append(arg)
-        elif arg.is_Add and unknown not in arg.free_symbols and sign_of(arg) == 1:
+        elif _opaque(arg, unknown):
             constant.append(arg)
         else:
             part = collect(arg, unknown)

@@ -15,9 +15,7 @@ from symscale.solve.terms import compare, monomial, signed_terms
 from symscale.vocabulary import fresh
 
 
-def crossover(
-    lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Expr, *, given: Sequence[Relation] = ()
-) -> Solution:
+def crossover(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Expr, *, given: Sequence[Relation] = ()) -> Solution:
     """Return where `lhs op rhs` holds, as disjoint cases that cover all positive values of the other symbols.
 
     2*B*D*F/C >= b*(B*D + D*F + B*F)/W for B: B >= b*C*D*F/(2*D*F*W - b*C*(D + F)) if D*F/(D + F) > b*C/(2*W),
@@ -31,9 +29,7 @@ def crossover(
     left, right = (lhs.xreplace(replaced), rhs.xreplace(replaced)) if replaced else (lhs, rhs)
     pieces = pieces_of(left, op, right, symbol)
     pieces = tidied(_narrowed(pieces, given) if given else pieces)
-    cases = tuple(
-        Case(conditions, piece.intervals) for piece in pieces for conditions in piece.region.relations()
-    )
+    cases = tuple(Case(conditions, piece.intervals) for piece in pieces for conditions in piece.region.relations())
     return Solution(Relation(lhs, op, rhs), unknown, cases, exact=True, assumptions=tuple(given))
 
 
@@ -63,11 +59,7 @@ def _narrowed(pieces: Sequence[Piece], given: Sequence[Relation]) -> list[Piece]
         if inside is None:
             raise UndecidedError(f"the assumptions contradict each other at {relation}")
         assumed = inside
-    return [
-        Piece(_beyond(piece.region, assumed), piece.intervals)
-        for piece in pieces
-        if assumed.join(piece.region)
-    ]
+    return [Piece(_beyond(piece.region, assumed), piece.intervals) for piece in pieces if assumed.join(piece.region)]
 
 
 def _beyond(region: Region, assumed: Region) -> Region:

@@ -30,7 +30,8 @@ class Growth:
 
     def power(self, exponent: int | Fraction) -> Growth:
         """Return the order of the expression raised to a power."""
-        above, below = (_scaled(side, abs(exponent)) for side in (self.above, self.below))
+        size = exponent if exponent >= 0 else -exponent
+        above, below = (_scaled(side, size) for side in (self.above, self.below))
         return _quotient(above, below) if exponent >= 0 else _quotient(below, above)
 
     def only(self, positions: frozenset[int]) -> Growth:
@@ -184,7 +185,5 @@ def _mover(side: sp.Expr, others: set[sp.Symbol]) -> sp.Symbol:
     factors = sp.Mul.make_args(side)
     names = sorted((each for each in factors if each.is_Symbol and each not in others), key=str)
     if not names:
-        raise UndecidedError(
-            f"no symbol of {side} can move alone", hint="name a symbol, as in B << D or X >> 1"
-        )
+        raise UndecidedError(f"no symbol of {side} can move alone", hint="name a symbol, as in B << D or X >> 1")
     return names[0]

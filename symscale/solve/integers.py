@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -45,9 +45,7 @@ def _intervals(
     for case in where.cases:
         missing = set().union(*(c.free_symbols for c in case.when)) - set(point)
         if missing:
-            raise UndecidedError(
-                f"no number for {', '.join(sorted(map(str, missing)))}, which decides the case"
-            )
+            raise UndecidedError(f"no number for {', '.join(sorted(map(str, missing)))}, which decides the case")
         if case.applies(point):
             return case.intervals
     return ()
@@ -60,9 +58,7 @@ def _ends(interval: Interval, point: Mapping[sp.Symbol, sp.Expr], divides: int |
         raise UndecidedError(f"no number for {', '.join(sorted(map(str, free)))}")
     if high is sp.oo:
         if divides is None:
-            raise UndecidedError(
-                "infinitely many whole numbers", hint="bound them, or give what they must divide"
-            )
+            raise UndecidedError("infinitely many whole numbers", hint="bound them, or give what they must divide")
         return max(1, int(sp.floor(low))), divides
     top = int(sp.floor(high))
     return max(1, int(sp.floor(low))), top if divides is None else min(top, divides)
@@ -95,9 +91,7 @@ def best_integers(
     names = [variables] if isinstance(variables, sp.Symbol) else list(variables)
     free = (objective.free_symbols | (constraint.free_symbols if constraint else set())) - set(names)
     if free:
-        raise UndecidedError(
-            f"no number for {', '.join(sorted(map(str, free)))}, so integers cannot be ranked"
-        )
+        raise UndecidedError(f"no number for {', '.join(sorted(map(str, free)))}, so integers cannot be ranked")
     best = minimise(objective, names, constraint).value
     found = []
     for point in _points(names, constraint, candidates):
@@ -108,28 +102,34 @@ def best_integers(
 
 def _points(
     names: Sequence[sp.Symbol], constraint: Relation | None, candidates: str | Iterable[int]
-) -> Iterable[dict[sp.Symbol, int]]:
-    lead = names[0]
+) -> Iterator[dict[sp.Symbol, int]]:
     total = _total(names, constraint)
     if isinstance(candidates, str):
         if total is None:
-            raise UndecidedError(
-                f"{candidates} of what?", hint="give a constraint such as X*Y == 64, or a list"
-            )
+            raise UndecidedError(f"{candidates} of what?", hint="give a constraint such as X*Y == 64, or a list")
         values = [int(d) for d in sp.divisors(total) if candidates == "divisors" or d & (d - 1) == 0]
     else:
-        values = list(candidates)
+        values = [int(value) for value in candidates]
+    if total is None and len(names) > 1:
+        raise UndecidedError("several variables need a constraint such as X*Y == 64")
+    yield from ({names[0]: value} for value in values) if total is None else _split(total, names, values)
+
+
+def _split(total: int, names: Sequence[sp.Symbol], values: Sequence[int]) -> Iterator[dict[sp.Symbol, int]]:
+    """Yield the ways to write a number as a product; the last factor follows from the candidates before it."""
+    if len(names) == 1:
+        yield {names[0]: total}
+        return
     for value in values:
-        if constraint is None:
-            yield {lead: value}
-        elif total is not None and total % value == 0 and len(names) == 2:
-            yield {lead: value, names[1]: total // value}
+        if total % value == 0:
+            for rest in _split(total // value, names[1:], values):
+                yield {names[0]: value, **rest}
 
 
 def _total(names: Sequence[sp.Symbol], constraint: Relation | None) -> int | None:
     if constraint is None:
         return None
     total = constraint.rhs * sp.Mul(*names) / constraint.lhs
-    if not total.is_Integer or constraint.op != "==" or len(names) != 2:
+    if not total.is_Integer or constraint.op != "==":
         raise UndecidedError(f"{constraint} is not {'*'.join(map(str, names))} == a whole number")
     return int(total)

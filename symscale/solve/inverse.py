@@ -32,28 +32,18 @@ def by_inverse(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol, solver: 
     logs = _holding(lhs, rhs, unknown, (sp.log,))
     if logs:
         return _through_log(lhs, op, rhs, unknown, logs, solver)
-    powers = [
-        p for p in _holding(lhs, rhs, unknown, (sp.Pow, sp.exp)) if unknown in p.as_base_exp()[1].free_symbols
-    ]
+    powers = [p for p in _holding(lhs, rhs, unknown, (sp.Pow, sp.exp)) if unknown in p.as_base_exp()[1].free_symbols]
     return _through_power(lhs, op, rhs, unknown, powers, solver) if powers else None
 
 
-def _holding(
-    lhs: sp.Expr, rhs: sp.Expr, unknown: sp.Symbol, kinds: tuple[type[sp.Expr], ...]
-) -> list[sp.Expr]:
+def _holding(lhs: sp.Expr, rhs: sp.Expr, unknown: sp.Symbol, kinds: tuple[type[sp.Expr], ...]) -> list[sp.Expr]:
     found = [
-        node
-        for side in (lhs, rhs)
-        if side.has(*kinds)
-        for node in side.atoms(*kinds)
-        if unknown in node.free_symbols
+        node for side in (lhs, rhs) if side.has(*kinds) for node in side.atoms(*kinds) if unknown in node.free_symbols
     ]
     return sorted(dict.fromkeys(found), key=str)
 
 
-def _marked(
-    lhs: sp.Expr, rhs: sp.Expr, unknown: sp.Symbol, values: dict[sp.Expr, sp.Expr]
-) -> tuple[sp.Expr, sp.Expr]:
+def _marked(lhs: sp.Expr, rhs: sp.Expr, unknown: sp.Symbol, values: dict[sp.Expr, sp.Expr]) -> tuple[sp.Expr, sp.Expr]:
     left, right = lhs.xreplace(values), rhs.xreplace(values)
     if unknown in left.free_symbols or unknown in right.free_symbols:
         inner = ", ".join(map(str, values))
@@ -123,15 +113,8 @@ def _in_terms_of(node: sp.Expr, base: sp.Expr, rate: sp.Expr, mark: sp.Symbol, u
     own, exponent = node.as_base_exp()
     slope, rest = exponent.coeff(unknown, 1), exponent.coeff(unknown, 0)
     factor = slope / rate
-    if (
-        own != base
-        or not factor.is_Rational
-        or sign_of(rate) not in (1, -1)
-        or exponent != slope * unknown + rest
-    ):
-        raise UndecidedError(
-            f"{node} is not a power of {base}**({rate}*{unknown}), so there is no closed form"
-        )
+    if own != base or not factor.is_Rational or sign_of(rate) not in (1, -1) or exponent != slope * unknown + rest:
+        raise UndecidedError(f"{node} is not a power of {base}**({rate}*{unknown}), so there is no closed form")
     return mark**factor * base**rest
 
 
@@ -152,15 +135,11 @@ def _logarithms(pieces: Sequence[Piece], base: sp.Expr, rate: sp.Expr, *, grows:
     return [Piece(piece.region, tuple(map(carried, piece.intervals))) for piece in limited]
 
 
-def _at_base_one(
-    left: sp.Expr, op: str, right: sp.Expr, mark: sp.Symbol, base: sp.Expr, solver: Solver
-) -> list[Piece]:
+def _at_base_one(left: sp.Expr, op: str, right: sp.Expr, mark: sp.Symbol, base: sp.Expr, solver: Solver) -> list[Piece]:
     inside = EVERYWHERE.meet(compare(signed_terms(base - 1), "=="))
     if inside is None:
         return []
-    return _within(
-        inside, solver(left.xreplace({mark: sp.S.One}), op, right.xreplace({mark: sp.S.One}), mark)
-    )
+    return _within(inside, solver(left.xreplace({mark: sp.S.One}), op, right.xreplace({mark: sp.S.One}), mark))
 
 
 # ---------------------------------------------------------------- logs

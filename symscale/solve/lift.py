@@ -16,7 +16,7 @@ from symscale.errors import UndecidedError
 from symscale.solve.collect import Powers, collect, times
 from symscale.solve.inverse import by_inverse
 from symscale.solve.pieces import Piece, always, both, either, given
-from symscale.solve.relation import MASKS, MIRROR, Relation
+from symscale.solve.relation import MASKS, MIRROR
 from symscale.solve.roots import where
 from symscale.solve.terms import compare, monomial, sign_of, signed_terms
 
@@ -60,9 +60,7 @@ def _differences(lhs: sp.Expr, rhs: sp.Expr) -> tuple[sp.Expr, ...]:
 
 def _extrema(lhs: sp.Expr, rhs: sp.Expr) -> Iterator[MinMaxBase]:
     for side in (lhs, rhs):
-        yield from (
-            sorted(side.atoms(MinMaxBase), key=lambda node: -node.count_ops()) if side.has(MinMaxBase) else ()
-        )
+        yield from (sorted(side.atoms(MinMaxBase), key=lambda node: -node.count_ops()) if side.has(MinMaxBase) else ())
 
 
 def _lifted(lhs: sp.Expr, op: str, rhs: sp.Expr, node: MinMaxBase, unknown: sp.Symbol) -> list[Piece]:
@@ -74,9 +72,7 @@ def _lifted(lhs: sp.Expr, op: str, rhs: sp.Expr, node: MinMaxBase, unknown: sp.S
         return both(pieces_of(lhs, ">=", rhs, unknown), pieces_of(lhs, "<=", rhs, unknown))
     answers = [pieces_of(left, op, right, unknown) for left, right in branches]
     wants_one = (
-        (rising == 1) == (op in (">", ">="))
-        if isinstance(node, sp.Max)
-        else (rising == 1) != (op in (">", ">="))
+        (rising == 1) == (op in (">", ">=")) if isinstance(node, sp.Max) else (rising == 1) != (op in (">", ">="))
     )
     return any_of(answers) if wants_one else all_of(answers)
 
@@ -169,7 +165,7 @@ def _positive(powers: Powers) -> bool:
 
 def _without_common_factors(lhs: sp.Expr, rhs: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Cancel what divides both sides and is positive: it would only raise the degree."""
-    if lhs.is_Add and rhs.is_Add or 0 in (lhs, rhs):
+    if (lhs.is_Add and rhs.is_Add) or 0 in (lhs, rhs):
         return lhs, rhs
     left, right = monomial(lhs), monomial(rhs)
     shared = [base for base in left.powers if base in right.powers and sign_of(base) == 1]
@@ -190,12 +186,7 @@ def _roots_of_sums(lhs: sp.Expr, rhs: sp.Expr, unknown: sp.Symbol) -> Iterator[s
         if not side.has(sp.Add):
             continue
         for power in side.atoms(sp.Pow):
-            if (
-                power.exp.is_Rational
-                and not power.exp.is_Integer
-                and power.base != unknown
-                and power.has(unknown)
-            ):
+            if power.exp.is_Rational and not power.exp.is_Integer and power.base != unknown and power.has(unknown):
                 yield power
 
 
@@ -241,7 +232,5 @@ def _raised(powers: Powers, op: str, base: sp.Expr, order: int, unknown: sp.Symb
     if sign_of(left) != 1 or sign_of(right) != 1:
         if sign_of(left) == 1 and sign_of(right) == -1:
             return always(bool(MASKS[op] & 4))
-        raise UndecidedError(
-            f"the sign of {right if sign_of(left) == 1 else left} beside a root is undecided"
-        )
+        raise UndecidedError(f"the sign of {right if sign_of(left) == 1 else left} beside a root is undecided")
     return pieces_of(left**order * base ** (high - low), op, right**order, unknown)

@@ -15,11 +15,14 @@ from symscale.solve.roots import where
 from symscale.solve.terms import Monomial, monomial, sign_of, signed_terms
 
 Point = dict[sp.Symbol, sp.Expr]
+Powers = dict[sp.Expr, sp.Rational]
+
+_ALONE = "along some direction no term rises, or none falls"
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The place and the value of a minimum; `exact` unless it was found by iteration to `gap` (relative)."""
+    """The place and the value of a minimum; unless `exact`, no value is below value*(1 - gap)."""
 
     point: Point
     value: sp.Expr
@@ -29,15 +32,14 @@ class Optimum:
     gap: sp.Expr = sp.S.Zero
 
 
-def minimise(
-    objective: sp.Expr, variables: Sequence[sp.Symbol], subject_to: Relation | None = None
-) -> Optimum:
+def minimise(objective: sp.Expr, variables: Sequence[sp.Symbol], subject_to: Relation | None = None) -> Optimum:
     """Return the minimum of `objective` over positive variables, under a monomial equality such as X*Y == N.
 
     Closed form: a posynomial with one term more than free variables (the terms then have fixed shares of the
     minimum), any posynomial in one variable whose derivative has a closed root, and Max of monomials in one
-    variable (a rising and a falling one are equal there). Otherwise by iteration in log space, where the problem is
-    convex, if the other symbols have numbers. Raises UndecidedError if there is no minimum or none of this applies.
+    variable (a rising and a falling one are equal there), or one more than variables (all are equal).
+    Otherwise by iteration in log space, where the problem is convex, if the other symbols have numbers.
+    Raises UndecidedError if there is no minimum or none of this applies.
     """
     names = list(variables)
     removed: Point = {}
@@ -73,16 +75,32 @@ def _powered(value: Monomial, exponent: sp.Rational) -> sp.Expr:
 def _free_minimum(objective: sp.Expr, names: Sequence[sp.Symbol]) -> Optimum:
     if not names:
         return Optimum({}, objective, True, "fixed by the constraint")
+    if not objective.free_symbols & set(names):
+        raise UndecidedError(f"{objective} does not depend on {', '.join(map(str, names))}")
     scale, inner = _without_constant_factor(objective, names)
     constant, moving = _without_constant_terms(inner, names)
-    if isinstance(moving, sp.Max):
+    if isinstance(moving, sp.Max) and not any(arg.is_Add or arg.has(sp.Max, sp.Min) for arg in moving.args):
         found = _of_max(moving, names)
     elif moving.has(sp.Max, sp.Min):
-        raise UndecidedError(f"the minimum of {objective}, a sum with Max, has no closed form here")
+        found = _by_bisection(moving, names)
     else:
         found = _of_posynomial(moving, names)
     value = scale * (constant + found.value)
     return Optimum(found.point, value, found.exact, found.method, found.condition, found.gap)
+
+
+def _by_bisection(expr: sp.Expr, names: Sequence[sp.Symbol]) -> Optimum:
+    if len(names) != 1:
+        raise UndecidedError(f"the minimum of {expr} over {len(names)} variables has no closed form here")
+    from symscale.solve.iterate import convex_minimum
+
+    place, gap = convex_minimum(expr, names[0])
+    point = {names[0]: place}
+    return Optimum(point, _to_digits(expr, point), False, "bisection in log space, where it is convex", (), gap)
+
+
+def _to_digits(expr: sp.Expr, point: Point) -> sp.Rational:
+    return sp.Rational(str(expr.xreplace(point).evalf(30)))
 
 
 def _without_constant_factor(expr: sp.Expr, names: Sequence[sp.Symbol]) -> tuple[sp.Expr, sp.Expr]:
@@ -112,36 +130,51 @@ def _without_constant_terms(expr: sp.Expr, names: Sequence[sp.Symbol]) -> tuple[
 
 
 def _of_max(node: sp.Expr, names: Sequence[sp.Symbol]) -> Optimum:
-    if len(names) != 1:
-        raise UndecidedError(f"the minimum of a Max in {len(names)} variables is not in closed form here")
-    (name,) = names
-    rising, falling, level = [], [], []
-    for arg in node.args:
-        part = monomial(arg)
-        if any(name in base.free_symbols and base != name for base in part.powers):
-            raise UndecidedError(f"{arg} is not a monomial in {name}")
-        power = part.powers.pop(name, sp.S.Zero)
-        group = level if power == 0 else rising if power > 0 else falling
-        group.append((part, power))
-    if not rising or not falling:
-        raise UndecidedError(
-            f"{node} has no minimum: it does not {'rise' if not rising else 'fall'} with {name}"
-        )
-    pairs = [_equalised(up, down) for up in rising for down in falling]
-    # the largest of the pairs' minima is the minimum of the whole: the functions are convex in one log variable
-    values = [value for _, value in pairs] + [part.expr() for part, _ in level]
-    value = extremum(sp.Max, values)
-    place = next((place for place, pair in pairs if pair == value), None)
+    terms = [monomial(arg) for arg in node.args]
+    for arg, part in zip(node.args, terms, strict=True):
+        if any(base.free_symbols & set(names) and base not in names for base in part.powers):
+            raise UndecidedError(f"{arg} is not a monomial in {', '.join(map(str, names))}")
+    moving = [part for part in terms if any(name in part.powers for name in names)]
+    level = [part.expr() for part in terms if part not in moving]
+    if len(names) == 1:
+        places, values = _of_pairs(node, moving, names[0])
+    else:
+        if len(moving) != len(names) + 1:
+            raise UndecidedError(f"which arguments of {node} bind at the minimum is undecided here")
+        rows = [[part.powers.get(name, sp.S.Zero) for name in names] for part in moving]
+        equal = _by_shares(moving, rows, names, [sp.S.One] * len(moving))
+        places, values = [equal.point], [equal.value]
+    # what does not move only sets a floor: where all others are below it any place will do, also theirs
+    found = extremum(sp.Max, values)
+    place = (
+        places[0] if len(places) == 1 else next((p for p, v in zip(places, values, strict=True) if v == found), None)
+    )
     if place is None:
         raise UndecidedError(
             f"which arguments of {node} bind at the minimum depends on the other symbols", hint="give numbers"
         )
-    return Optimum({name: place}, value, True, "a rising and a falling argument are equal")
+    value = extremum(sp.Max, [found, *level])
+    return Optimum(place, value, True, "the rising and the falling arguments are equal")
 
 
-def _equalised(
-    up: tuple[Monomial, sp.Rational], down: tuple[Monomial, sp.Rational]
-) -> tuple[sp.Expr, sp.Expr]:
+def _of_pairs(node: sp.Expr, moving: Sequence[Monomial], name: sp.Symbol) -> tuple[list[Point], list[sp.Expr]]:
+    """Return the minimum of each rising with each falling argument.
+
+    The largest of them is the minimum of the whole, for every argument is convex in log space.
+    """
+    rising: list[tuple[Monomial, sp.Rational]] = []
+    falling: list[tuple[Monomial, sp.Rational]] = []
+    for part in moving:
+        power = part.powers[name]
+        rest = Monomial(part.coefficient, {base: p for base, p in part.powers.items() if base != name})
+        (rising if power > 0 else falling).append((rest, power))
+    if not rising or not falling:
+        raise UndecidedError(f"{node} has no minimum: it only {'falls' if falling else 'rises'} with {name}")
+    pairs = [_equalised(up, down) for up in rising for down in falling]
+    return [{name: place} for place, _ in pairs], [value for _, value in pairs]
+
+
+def _equalised(up: tuple[Monomial, sp.Rational], down: tuple[Monomial, sp.Rational]) -> tuple[sp.Expr, sp.Expr]:
     (a, p), (b, q) = up, down
     place = _powered(b.over(a), 1 / (p - q))
     return place, a.expr() * place**p
@@ -156,13 +189,13 @@ def _of_posynomial(expr: sp.Expr, names: Sequence[sp.Symbol]) -> Optimum:
     if len(terms) == len(names) + 1:
         return _by_shares(terms, rows, names)
     if len(terms) <= len(names):
-        raise UndecidedError(f"{expr} has no minimum over {', '.join(map(str, names))}: it falls without end")
+        raise UndecidedError(f"{expr} has no minimum over {', '.join(map(str, names))}: {_ALONE}")
     if len(names) == 1:
         return _by_derivative(terms, rows, names[0])
     from symscale.solve.iterate import numeric_minimum
 
-    place, value, gap = numeric_minimum([part.expr() for part in terms], rows, names)
-    return Optimum(place, value, False, "iteration in log space, where the objective is convex", (), gap)
+    place, gap = numeric_minimum([part.expr() for part in terms], rows, names)
+    return Optimum(place, _to_digits(expr, place), False, "iteration in log space, where it is convex", (), gap)
 
 
 def _monomials(expr: sp.Expr, names: Sequence[sp.Symbol]) -> list[Monomial]:
@@ -185,56 +218,62 @@ def _monomials(expr: sp.Expr, names: Sequence[sp.Symbol]) -> list[Monomial]:
 
 
 def _by_shares(
-    terms: Sequence[Monomial], rows: Sequence[Sequence[sp.Rational]], names: Sequence[sp.Symbol]
+    terms: Sequence[Monomial],
+    rows: Sequence[Sequence[sp.Rational]],
+    names: Sequence[sp.Symbol],
+    weights: Sequence[sp.Expr] = (),
 ) -> Optimum:
-    """Solve by the inequality of arithmetic and geometric means: each term has a fixed share of the minimum."""
+    """Solve by the inequality of arithmetic and geometric means: each term has a fixed share of the minimum.
+
+    With all weights 1 it is the Max of the terms instead of their sum that is least: there they are equal.
+    """
     matrix = sp.Matrix([*sp.Matrix(rows).T.tolist(), [1] * len(terms)])
-    right = sp.Matrix([0] * len(names) + [1])
     if matrix.rank() < len(terms):
-        raise UndecidedError(
-            "the terms do not depend on the variables independently: the minimum is not one point"
-        )
-    shares = list(matrix.LUsolve(right))
+        raise UndecidedError("the terms do not depend on the variables independently: the minimum is not one point")
+    shares = list(matrix.LUsolve(sp.Matrix([0] * len(names) + [1])))
     if any(share <= 0 for share in shares):
-        raise UndecidedError("there is no minimum: along some direction no term rises")
+        raise UndecidedError(f"there is no minimum over {', '.join(map(str, names))}: {_ALONE}")
+    weights = weights or shares
     bare = [Monomial(t.coefficient, {b: p for b, p in t.powers.items() if b not in names}) for t in terms]
-    factors = [_powered(part, share) * share ** (-share) for part, share in zip(bare, shares, strict=True)]
-    value = sp.Mul(*factors)
-    # rows * log(point) = log(share * value / coefficient), of which the first equations suffice
-    inverse = sp.Matrix(rows[: len(names)]).inv() if sp.Matrix(rows[: len(names)]).det() else None
-    if inverse is None:
-        raise UndecidedError("the terms do not depend on the variables independently")
-    targets = [_target(bare[i], shares[i], bare, shares) for i in range(len(names))]
+    value = _weighted(bare, shares, weights)
+    # rows * log(point) = log(weight * value / coefficient); all but one of these equations suffice
+    inverse = sp.Matrix(rows[: len(names)]).inv()
+    targets = [_target(bare[i], weights[i], value) for i in range(len(names))]
     point = {
         name: sp.Mul(*(_powered(target, inverse[row, i]) for i, target in enumerate(targets)))
         for row, name in enumerate(names)
     }
-    return Optimum(point, value, True, "arithmetic and geometric mean: each term has a fixed share")
+    method = "arithmetic and geometric mean: each term has a fixed share"
+    return Optimum(point, value.expr(), True, method)
 
 
-def _target(
-    part: Monomial, share: sp.Rational, bare: Sequence[Monomial], shares: Sequence[sp.Rational]
-) -> Monomial:
-    """Return share * value / coefficient as one monomial with rational powers, numbers as bases of their own."""
-    powers: dict[sp.Expr, sp.Rational] = {}
-
-    def add(value: Monomial, exponent: sp.Rational) -> None:
-        numbers = {sp.Integer(value.coefficient.p): exponent, sp.Integer(value.coefficient.q): -exponent}
-        for base, power in [*numbers.items(), *((b, p * exponent) for b, p in value.powers.items())]:
-            if base != 1:
-                powers[base] = powers.get(base, sp.S.Zero) + power
-
-    for one, weight in zip(bare, shares, strict=True):
-        add(one, weight)
-        add(Monomial(weight, {}), -weight)
-    add(Monomial(share, {}), sp.S.One)
-    add(part, sp.S.NegativeOne)
-    return Monomial(sp.S.One, {base: power for base, power in powers.items() if power})
+def _weighted(bare: Sequence[Monomial], shares: Sequence[sp.Rational], weights: Sequence[sp.Expr]) -> Monomial:
+    """Return prod((coefficient / weight) ** share), with numbers as bases of their own."""
+    powers: Powers = {}
+    for part, share, weight in zip(bare, shares, weights, strict=True):
+        _multiply(powers, part, share)
+        _multiply(powers, Monomial(weight, {}), -share)
+    return Monomial(sp.S.One, powers)
 
 
-def _by_derivative(
-    terms: Sequence[Monomial], rows: Sequence[Sequence[sp.Rational]], name: sp.Symbol
-) -> Optimum:
+def _target(part: Monomial, weight: sp.Expr, value: Monomial) -> Monomial:
+    powers = dict(value.powers)
+    _multiply(powers, Monomial(weight, {}), sp.S.One)
+    _multiply(powers, part, sp.S.NegativeOne)
+    return Monomial(sp.S.One, powers)
+
+
+def _multiply(powers: Powers, value: Monomial, exponent: sp.Rational) -> None:
+    numbers = {sp.Integer(value.coefficient.p): exponent, sp.Integer(value.coefficient.q): -exponent}
+    for base, power in [*numbers.items(), *((b, p * exponent) for b, p in value.powers.items())]:
+        if base == 1:
+            continue
+        powers[base] = powers.get(base, sp.S.Zero) + power
+        if not powers[base]:
+            del powers[base]
+
+
+def _by_derivative(terms: Sequence[Monomial], rows: Sequence[Sequence[sp.Rational]], name: sp.Symbol) -> Optimum:
     """Find the one zero of the derivative: in log space the sum is convex, so it is the minimum."""
     slopes: dict[sp.Rational, list[sp.Expr]] = {}
     for part, (power,) in zip(terms, rows, strict=True):

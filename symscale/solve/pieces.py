@@ -162,12 +162,8 @@ def _overlap(region: Region, one: Interval, other: Interval) -> Iterator[tuple[R
     elif other.is_point:
         yield from _kept_if(region, other, one)
     else:
-        for inside, lo, lo_open in _extreme(
-            region, (one.lo, one.lo_open), (other.lo, other.lo_open), highest=True
-        ):
-            for inner, hi, hi_open in _extreme(
-                inside, (one.hi, one.hi_open), (other.hi, other.hi_open), highest=False
-            ):
+        for inside, lo, lo_open in _extreme(region, (one.lo, one.lo_open), (other.lo, other.lo_open), highest=True):
+            for inner, hi, hi_open in _extreme(inside, (one.hi, one.hi_open), (other.hi, other.hi_open), highest=False):
                 yield from _unless_empty(inner, Interval(lo, lo_open, hi, hi_open))
 
 
@@ -205,9 +201,7 @@ def _decide_each(region: Region, left: sp.Expr, right: sp.Expr, op: str) -> Iter
     yield from split(region, relate(left, right, op))
 
 
-def _decide_all(
-    region: Region, pairs: list[tuple[sp.Expr, sp.Expr]], op: str
-) -> Iterator[tuple[Region, bool]]:
+def _decide_all(region: Region, pairs: list[tuple[sp.Expr, sp.Expr]], op: str) -> Iterator[tuple[Region, bool]]:
     inside = [region]
     for left, right in pairs:
         reached: list[Region] = []
@@ -322,14 +316,10 @@ def _fused(region: Region, one: Interval, other: Interval) -> Iterator[tuple[Reg
     elif _touches(region, other, one):
         yield region, _whole(Interval(other.lo, other.lo_open, one.hi, one.hi_open))
     elif one.lo == other.lo == 0:
-        for inner, hi, is_open in _outer(
-            region, (one.hi, one.hi_open), (other.hi, other.hi_open), highest=True
-        ):
+        for inner, hi, is_open in _outer(region, (one.hi, one.hi_open), (other.hi, other.hi_open), highest=True):
             yield inner, Interval(one.lo, one.lo_open, hi, is_open)
     elif one.hi is sp.oo and other.hi is sp.oo:
-        for inner, lo, is_open in _outer(
-            region, (one.lo, one.lo_open), (other.lo, other.lo_open), highest=False
-        ):
+        for inner, lo, is_open in _outer(region, (one.lo, one.lo_open), (other.lo, other.lo_open), highest=False):
             yield inner, Interval(lo, is_open, sp.oo, True)
     elif one.lo == 0 and other.hi is sp.oo:
         yield from _bridged(region, one, other)
@@ -347,9 +337,7 @@ def _outer(
     region: Region, one: tuple[sp.Expr, bool], other: tuple[sp.Expr, bool], *, highest: bool
 ) -> Iterator[tuple[Region, sp.Expr, bool]]:
     # the outer of two ends is the binding one of the complements, where open and closed change places
-    for inner, end, is_open in _extreme(
-        region, (one[0], not one[1]), (other[0], not other[1]), highest=highest
-    ):
+    for inner, end, is_open in _extreme(region, (one[0], not one[1]), (other[0], not other[1]), highest=highest):
         yield inner, end, not is_open
 
 
@@ -367,8 +355,7 @@ def tidied(pieces: Sequence[Piece]) -> list[Piece]:
 
 def _simplest(piece: Piece) -> Piece:
     intervals = tuple(
-        Interval(_end(piece.region, i.lo), i.lo_open, _end(piece.region, i.hi), i.hi_open)
-        for i in piece.intervals
+        Interval(_end(piece.region, i.lo), i.lo_open, _end(piece.region, i.hi), i.hi_open) for i in piece.intervals
     )
     return Piece(lean(piece.region), intervals)
 

@@ -38,7 +38,7 @@ def regimes(expr: sp.Expr) -> tuple[Regime, ...]:
 
 def dominant(expr: sp.Expr) -> tuple[Regime, ...]:
     """Return where each term of a sum of k positive terms is the largest; the sum is at most k times it."""
-    terms = signed_terms(expr)
+    terms = signed_terms(sp.expand_mul(expr))
     if any(sign_of(term) != 1 for term in terms):
         raise UndecidedError(f"{expr} has a term that is not positive, so no term bounds it")
     return _largest(terms, len(terms))
@@ -47,7 +47,8 @@ def dominant(expr: sp.Expr) -> tuple[Regime, ...]:
 def _largest(terms: Sequence[sp.Expr], factor: int) -> tuple[Regime, ...]:
     found = []
     for term in terms:
-        interior, closed = EVERYWHERE, EVERYWHERE
+        interior: Region | None = EVERYWHERE
+        closed: Region | None = EVERYWHERE
         for other in terms:
             if other is not term:
                 interior, closed = _met(interior, term, ">", other), _met(closed, term, ">=", other)
@@ -55,14 +56,12 @@ def _largest(terms: Sequence[sp.Expr], factor: int) -> tuple[Regime, ...]:
                 break
         if interior is not None and closed is not None:
             conditions = lean(closed).conditions
-            found.append(
-                Regime(term, tuple(Relation(a, OPERATORS[mask], b) for a, b, mask in conditions), factor)
-            )
+            found.append(Regime(term, tuple(Relation(a, OPERATORS[mask], b) for a, b, mask in conditions), factor))
     return tuple(found)
 
 
 def _met(region: Region | None, term: sp.Expr, op: str, other: sp.Expr) -> Region | None:
-    return None if region is None else region.meet(compare((*signed_terms(term), *signed_terms(-other)), op))
+    return None if region is None else region.meet(compare(signed_terms(term - other), op))
 
 
 def _alternatives(expr: sp.Expr) -> tuple[sp.Expr, ...]:
@@ -80,7 +79,8 @@ def _alternatives(expr: sp.Expr) -> tuple[sp.Expr, ...]:
 
 
 def simplify_max(expr: sp.Expr, at_least_one: Iterable[sp.Symbol] = ()) -> sp.Expr:
-    """Return the expression with common factors taken out of each Max and Min, and arguments that never win dropped.
+    """Return the expression with common factors taken out of each Max and Min, and arguments that never win
+    dropped.
 
     Max(n, log(n, 2)) is n; Max((X - 1)/X, 1) is 1; Max(c*a, c*b) is c*Max(a, b). Symbols named in `at_least_one`
     are taken to be >= 1, all others > 0.
@@ -89,11 +89,7 @@ def simplify_max(expr: sp.Expr, at_least_one: Iterable[sp.Symbol] = ()) -> sp.Ex
     if not nodes:
         return expr
     names = tuple(at_least_one)
-    return (
-        expr.xreplace({nodes[0]: _simplified(nodes[0], names)})
-        if len(nodes) == 1
-        else _each(expr, nodes, names)
-    )
+    return expr.xreplace({nodes[0]: _simplified(nodes[0], names)}) if len(nodes) == 1 else _each(expr, nodes, names)
 
 
 def _each(expr: sp.Expr, nodes: Sequence[MinMaxBase], names: tuple[sp.Symbol, ...]) -> sp.Expr:

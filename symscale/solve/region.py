@@ -92,9 +92,7 @@ def order(region: Region, left: sp.Expr, right: sp.Expr) -> int:
     if isinstance(left, MinMaxBase):
         return _order_of_extremum(isinstance(left, sp.Max), [order(region, a, right) for a in left.args])
     if isinstance(right, MinMaxBase):
-        turned = _order_of_extremum(
-            isinstance(right, sp.Max), [_turned(order(region, left, a)) for a in right.args]
-        )
+        turned = _order_of_extremum(isinstance(right, sp.Max), [_turned(order(region, left, a)) for a in right.args])
         return _turned(turned)
     return _possible(region, left, right)
 
@@ -108,11 +106,7 @@ def _order_of_extremum(is_max: bool, masks: list[int]) -> int:
     if any(mask == reached for mask in masks):
         return reached
     found = passed if all(mask & passed for mask in masks) else 0
-    return (
-        found
-        | (2 if any(mask & 2 for mask in masks) else 0)
-        | (reached if any(m & reached for m in masks) else 0)
-    )
+    return found | (2 if any(mask & 2 for mask in masks) else 0) | (reached if any(m & reached for m in masks) else 0)
 
 
 def _possible(region: Region, left: sp.Expr, right: sp.Expr) -> int:
@@ -136,13 +130,19 @@ def lean(region: Region) -> Region:
     """Return the same region without the conditions that follow from the others."""
     conditions = list(region.conditions)
     for condition in reversed(region.conditions):
-        rest = Region(tuple(c for c in conditions if c != condition))
+        position = conditions.index(condition)
+        # a later condition that may only make sense under this one cannot be what implies it
+        later = [c for c in conditions[position + 1 :] if _always_meant(*c[:2])]
+        rest = Region((*conditions[:position], *later))
         lhs, rhs, mask = condition
-        if rest.conditions and all(
-            rest.meet_signs(lhs, rhs, bit) is None for bit in (1, 2, 4) if not mask & bit
-        ):
-            conditions.remove(condition)
+        if rest.conditions and all(rest.meet_signs(lhs, rhs, bit) is None for bit in (1, 2, 4) if not mask & bit):
+            del conditions[position]
     return Region(tuple(conditions))
+
+
+def _always_meant(lhs: sp.Expr, rhs: sp.Expr) -> bool:
+    """Tell whether both sides are products of what is positive whatever the symbols are."""
+    return all(sign_of(base) == 1 for side in (lhs, rhs) for base in monomial(side).powers)
 
 
 # ---------------------------------------------------------------- linear in logarithms
@@ -217,7 +217,9 @@ def _rows_of_sum(base: sp.Expr) -> tuple[Row, ...]:
 def _consistent(rows: list[Row], bases: set[sp.Expr]) -> bool:
     current = set(rows)
     for base in sorted(bases, key=lambda b: sum(1 for row in rows if any(b == x for x, _ in row.exponents))):
-        up, down, free = [], [], set()
+        up: list[tuple[Row, Fraction]] = []
+        down: list[tuple[Row, Fraction]] = []
+        free: set[Row] = set()
         for row in current:
             power = dict(row.exponents).get(base)
             if power is None:

@@ -143,14 +143,14 @@ def sign_of_number(left: sp.Expr, right: sp.Expr = sp.S.Zero) -> int:
     """Return the sign of `left - right` for two real numbers, exactly; infinity compares as expected."""
     if left.is_Rational and right.is_Rational:
         a, b = left.p * right.q, right.p * left.q
-        return (a > b) - (a < b)
+        return int(a > b) - int(a < b)
     if left is right or left == right:
         return 0
     if sp.oo in (left, right):
         return 1 if left is sp.oo else -1
     difference = left - right
     if difference.is_Rational:
-        return (difference.p > 0) - (difference.p < 0)
+        return int(difference.p > 0) - int(difference.p < 0)
     return _sign_by_digits(difference)
 
 

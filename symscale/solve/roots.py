@@ -51,7 +51,7 @@ def _reduced(powers: Powers) -> tuple[Polynomial, sp.Rational]:
     found = {power: coefficient(terms) for power, terms in powers.items()}
     found = {power: c for power, c in found.items() if c.sign != 0}
     if len(found) < 2:
-        return {0: c for c in found.values()}, sp.S.One
+        return dict(zip((0,), found.values(), strict=False)), sp.S.One
     lowest = min(found)
     shifts = [power - lowest for power in found if power != lowest]
     step = sp.Rational(gcd(*(int(s.p) for s in shifts)), lcm(*(int(s.q) for s in shifts)))
@@ -160,11 +160,7 @@ def _lone_points(roots: Sequence[sp.Expr], found: Sequence[Interval]) -> list[In
     ends = {end for interval in found for end in (interval.lo, interval.hi)}
     covered = [root for root in roots if root in ends]
     inner = any(interval.lo == 0 and interval.hi is sp.oo for interval in found)
-    return (
-        []
-        if inner
-        else [Interval(r, False, r, False) for r in roots if r not in covered and not _inside(r, found)]
-    )
+    return [] if inner else [Interval(r, False, r, False) for r in roots if r not in covered and not _inside(r, found)]
 
 
 def _inside(root: sp.Expr, found: Sequence[Interval]) -> bool:
@@ -207,9 +203,7 @@ def _single_root(top: Coefficient, middle: Coefficient | None, constant: Coeffic
     return b / (2 * a) * (1 + root) if middle.sign != top.sign else 2 * c / b / (1 + root)
 
 
-def _two_roots(
-    top: Coefficient, middle: Coefficient, constant: Coefficient, op: str, region: Region
-) -> list[Piece]:
+def _two_roots(top: Coefficient, middle: Coefficient, constant: Coefficient, op: str, region: Region) -> list[Piece]:
     sign = int(top.sign or 0)
     a, b, c = top.size(), middle.size(), constant.size()
     low, high = _pair(a, b, c)

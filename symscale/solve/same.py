@@ -115,9 +115,7 @@ def _near(random: Random, names: Sequence[sp.Symbol], guides: Sequence[Relation]
 
 def _number(random: Random, wide: bool) -> sp.Rational:
     if wide:
-        return sp.Rational(random.randint(1, 99), random.randint(1, 99)) * sp.Integer(10) ** random.randint(
-            -2, 2
-        )
+        return sp.Rational(random.randint(1, 99), random.randint(1, 99)) * sp.Integer(10) ** random.randint(-2, 2)
     return sp.Rational(random.randint(1, 12), random.randint(1, 4))
 
 

@@ -55,6 +55,8 @@ def monomial(term: sp.Expr) -> Monomial:
             base, power = factor, sp.S.One
         elif base.is_Rational and base.q != 1 and base.p == 1:
             base, power = sp.Integer(base.q), -power  # (1/2)**(1/2) as 2**(-1/2), so that equal bases meet
+        elif base.is_Add and power.is_Integer and sign_of(base) == -1:
+            base, coefficient = sp.Add(*(-part for part in base.args)), coefficient * (-1) ** power
         powers[base] = powers.get(base, sp.S.Zero) + power
         if not powers[base]:
             del powers[base]
@@ -286,6 +288,4 @@ def _placed(ratio: Monomial, left: sp.Expr, right: sp.Expr, op: str) -> Relation
         return Relation(lhs, op, rhs)
     above = {b: p for b, p in ratio.powers.items() if p > 0 and not b.is_Integer}
     below = {b: -p for b, p in ratio.powers.items() if b not in above}
-    return Relation(
-        Monomial(sp.S.One, above).expr() * left, op, Monomial(1 / ratio.coefficient, below).expr() * right
-    )
+    return Relation(Monomial(sp.S.One, above).expr() * left, op, Monomial(1 / ratio.coefficient, below).expr() * right)

@@ -1,0 +1,70 @@
+"""The command line: commands, nothing else. Each lives in a file of its own and imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from symscale.cli.compare import compare
+from symscale.cli.completion import completion
+from symscale.cli.derive import derive
+from symscale.cli.library import list_, report, show
+from symscale.cli.machines import machines
+from symscale.cli.solve import solve
+
+OK, USAGE = 0, 2
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="symscale")
+def cli() -> None:
+    """Derive closed forms of LLM scaling maths from one line of sharded notation.
+
+    \b
+    symscale derive "In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]" --solve B --on tpu-v5p
+    symscale solve "2*B*D*F/C >= b*(B*D + D*F + B*F)/W_hbm" --for B
+    symscale compare "A[I, J_X] * B[J_X, K] -> C[I, K]" "A[I, J] * B[J, K] -> C[I, K]" --solve J
+    symscale machines tpu-v5p
+    symscale list
+    """
+
+
+for command in (derive, solve, compare, machines, list_, show, report, completion):
+    cli.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; every error is one paragraph on stderr and exit code 2."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code: 0 is well, 1 a wrong or stale answer, 2 an input that cannot be read."""
+    from symscale.errors import SymscaleError
+
+    try:
+        code = cli.main(args=arguments, prog_name="symscale", standalone_mode=False)
+        return code if isinstance(code, int) else OK
+    except SymscaleError as error:
+        complain(str(error))
+    except click.ClickException as error:
+        error.show()
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted; every file is as it was, or complete.")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except RecursionError:
+        complain("the input is nested too deeply to read. Name parts of it.")
+    except MemoryError:
+        complain("the input needs more memory than there is. Ask for less at once.")
+    return USAGE
+
+
+def complain(message: str) -> None:
+    """Print an error without the characters that would steer a terminal."""
+    shown = "".join(each if each.isprintable() or each == "\n" else "\N{REPLACEMENT CHARACTER}" for each in message)
+    click.echo(f"symscale: {shown}", err=True)

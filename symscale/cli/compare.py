@@ -1,0 +1,40 @@
+"""`symscale compare`: which of two programs is faster, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from symscale.cli.options import FORMAT, OUTPUT, PROGRAM, question, with_options
+from symscale.cli.output import rendered, style_of, write
+
+
+@click.command()
+@click.argument("first")
+@click.argument("second")
+@with_options(
+    click.option("--solve", default="", metavar="B", help="Unknown of the border; the first dimension if not given."),
+    click.option("--passes", default="forward", show_default=True, help="forward, backward or both."),
+    *PROGRAM,
+    FORMAT,
+    OUTPUT,
+)
+def compare(first: str, second: str, style: str, output: str, **options: Any) -> None:
+    """Compare the time of two programs, the larger of arithmetic and communication (see --overlap).
+
+    \b
+    Gather first, or reduce afterwards?
+      symscale compare "A[I, J_X] -> G[I, J]; G * B[J, K] -> C[I, K]" \\
+        "A[I, J_X] * B[J_X, K] -> C[I, K]" --solve J --on tpu-v5e
+    A mesh of one axis, or of two?
+      symscale compare "In[B_X, D] * W[D_X, F] -> Out[B_X, F]" "In[B_X, D_Y] * W[D_X, F_Y] -> Out[B_X, F_Y]" --solve B
+    """
+    style = style_of(style)
+    asked = question(first, **options)
+    from symscale.derivation.comparison import compare as compared
+
+    found = compared(asked, second)
+    from symscale import report
+
+    write(rendered(found.derivation, style, lambda: report.steps_json(found.derivation, found.crossovers)), output)

@@ -1,0 +1,56 @@
+"""`symscale derive`: from a sharded program to its costs, crossovers and optimum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from symscale.cli.options import ASSUME, EXACT, FORMAT, OUTPUT, PROGRAM, question, with_options
+from symscale.cli.output import rendered, style_of, write
+
+
+@click.command()
+@click.argument("program")
+@with_options(
+    click.option("--solve", default="", metavar="B", help="Unknown of the crossover: B, Y, B/X, W_ici, C, N_chips …"),
+    click.option("--minimize", default="", metavar="X", help="Mesh axis to choose for the least communication."),
+    click.option("--subject-to", default="", metavar="X*Y=N", help="Constraint of the mesh."),
+    ASSUME,
+    EXACT,
+    click.option("--passes", default="both", show_default=True, help="forward, backward or both."),
+    *PROGRAM,
+    click.option("--layers", default="", metavar="L", help="Times of a stack of this many layers."),
+    click.option("--table", default="", metavar="B=1k:1M:*2", help="Times and what binds, for a range of values."),
+    FORMAT,
+    OUTPUT,
+)
+def derive(program: str, style: str, output: str, layers: str, table: str, **options: Any) -> None:
+    """Derive the collectives, costs, times and crossovers of a sharded PROGRAM.
+
+    \b
+    When does FSDP hide its gathers, and from how many tokens per chip on?
+      symscale derive "In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]" --solve B --on tpu-v5p
+    Two chips, contraction split:
+      symscale derive "A[I, J_X] * B[J_X, K] -> C[I, K]" --mesh X=2 --solve J --on tpu-v5e
+    The best mesh of FSDP with tensor parallelism:
+      symscale derive "In[B_X, D_Y] * W_in[D_X, F_Y] * W_out[F_Y, D_X] -> Out[B_X, D_Y]" \\
+        --axes X=M_X,Y=M_Y --minimize X --subject-to "X*Y = N" --solve B --passes forward
+    What network does it need?
+      symscale derive "In[B_X, D] * W[D_X, F] -> Out[B_X, F]" --solve W_ici --set B=64k --on tpu-v5e
+    A table over the batch:
+      symscale derive "x[B, D] * W[D, F] -> y[B, F]" --on tpu-v5e --set D=8192,F=4*D --table "B=1:4k:*2"
+    """
+    style = style_of(style)
+    asked = question(program, **options)
+    from symscale.derivation.question import derive as answer
+    from symscale.derivation.stack import stacked, tabulated
+
+    answered = answer(asked)
+    if layers:
+        answered = stacked(answered, layers)
+    if table:
+        answered = tabulated(answered, table, layers)
+    from symscale import report
+
+    write(rendered(answered.derivation, style, lambda: report.json(answered)), output)

@@ -1,0 +1,73 @@
+"""`symscale list`, `show` and `report`: the library of derivations."""
+
+from __future__ import annotations
+
+import click
+
+from symscale.cli.options import FORMAT, OUTPUT, with_options
+from symscale.cli.output import rendered, style_of, write
+
+
+def known(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the id of a derivation."""
+    from symscale.derivation.registry import ids
+
+    return [each for each in ids() if each.startswith(incomplete)]
+
+
+@click.command("list")
+def list_() -> None:
+    """List the derivations of the library, and those of the folders in SYMSCALE_DERIVATIONS.
+
+    \b
+    symscale list
+    """
+    from symscale.derivation.registry import entries
+
+    found = list(entries())
+    width = max((len(each.id) for each in found), default=0)
+    for each in found:
+        source = f"  ({each.source})" if each.source else ""
+        click.echo(f"{each.id:<{width}}  {each.title}{source}")
+    if not found:
+        click.echo("The library is empty: put files with @derivation into the folders of SYMSCALE_DERIVATIONS.")
+
+
+@click.command()
+@click.argument("id", shell_complete=known)
+@with_options(FORMAT, OUTPUT)
+def show(id: str, style: str, output: str) -> None:
+    """Derive ID of the library, live and with every step checked.
+
+    \b
+    symscale show roofline/matmul
+    symscale show training/fsdp --format latex -o fsdp.tex
+    """
+    style = style_of(style)
+    from symscale import report
+    from symscale.derivation.registry import written
+
+    derivation = written(id)
+    write(rendered(derivation, style, lambda: report.steps_json(derivation)), output)
+
+
+@click.command()
+@click.argument("folder", default="reports")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a report is not current.")
+def report(folder: str, check: bool) -> int:
+    """Render the whole library into FOLDER as Markdown and LaTeX.
+
+    \b
+    symscale report
+    symscale report --check
+    """
+    from symscale.report.library import render_all
+
+    changed = render_all(folder, check=check)
+    for file in changed:
+        click.echo(f"{'stale' if check else 'written'}: {file}")
+    if not changed:
+        click.echo("Every report is current.")
+    return int(check and bool(changed))
+
+

@@ -1,0 +1,41 @@
+"""From a derivation to the terminal or a file, in the format asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from symscale.derivation.step import Derivation
+
+STYLES = ("text", "md", "latex", "json")
+
+
+def style_of(word: str) -> str:
+    """Return a known format. Raises SymscaleError before any work is done."""
+    if word not in STYLES:
+        from symscale.errors import SymscaleError
+
+        raise SymscaleError(f"Unknown format {word[:40]!r}.", hint=f"Use one of {', '.join(STYLES)}.")
+    return word
+
+
+def rendered(derivation: Derivation, style: str, as_json: Callable[[], str]) -> str:
+    """Return a derivation as text, Markdown or LaTeX; `as_json` makes the JSON of what was asked."""
+    from symscale import report
+
+    table: dict[str, Callable[[Any], str]] = {"text": report.text, "md": report.markdown, "latex": report.latex}
+    return as_json() if style == "json" else table[style](derivation)
+
+
+def write(text: str, output: str) -> None:
+    """Print a text, or write it to a file in one piece."""
+    text = text.rstrip("\n")
+    if not output:
+        click.echo(text)
+        return
+    from symscale.report.files import write_atomically
+
+    write_atomically(output, text + "\n")

@@ -1,0 +1,174 @@
+"""A relation of the user's own: named formulas, units, the crossover, numbers on a chip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from symscale.array import ELEMENT_BYTES
+from symscale.array import dtype as canonical
+from symscale.derivation.builder import Builder
+from symscale.derivation.crossover import Crossover
+from symscale.derivation.proof import Equal
+from symscale.derivation.sizes import positive, settled
+from symscale.derivation.step import Derivation, Step
+from symscale.errors import SymscaleError, UnitError
+from symscale.machine import Machine
+from symscale.notation.formula import parse_formula, parse_relation
+from symscale.notation.text import to_text
+from symscale.quantity import Dimension, check, infer, table_dimensions
+from symscale.solve.relation import Relation
+from symscale.vocabulary import symbol
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A relation between formulas and what it is solved for; `lets` names parts of it.
+
+    `values` are numbers and links, `units` the dimensions of the user's own symbols.
+    """
+
+    relation: str
+    unknown: str
+    lets: Mapping[str, sp.Expr]
+    values: Mapping[str, sp.Expr]
+    units: Mapping[str, Dimension]
+    assume: str = ""
+    exact: bool = False
+    on: Machine | None = None
+    dtype: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The derivation of a relation's answer, and the answer."""
+
+    derivation: Derivation
+    crossover: Crossover
+
+
+def solve_relation(asked: Asked) -> Found:
+    """Solve a relation between formulas. Raises NotationError, UnitError, UndecidedError, SymscaleError."""
+    lhs, op, rhs, order = parse_relation(asked.relation)
+    lets = followed(asked.lets)
+    numbers, links = settled(asked.values)
+    d = Builder(f"Where {to_text(lhs, order)} {op} {to_text(rhs, order)}")
+    d.order = order
+    _given(d, lets)
+    known = {**lets, **{symbol(name): value for name, value in links.items()}}
+    sides = Relation(lhs.subs(known).subs(known), "==" if op == "=" else op, rhs.subs(known).subs(known))
+    unknown = _unknown(asked.unknown, sides)
+    values = {**chip_numbers(asked, sides), **numbers}
+    _names(values, numbers, sides, lets)
+    note = dimensions(sides, asked.units)
+    if note:
+        d.remark(note)
+    found = d.crossover(sides.lhs, sides.op, sides.rhs, unknown, limits=asked.assume or None, exact=not asked.assume)
+    values.pop(str(unknown), None)
+    if asked.on is not None or values:
+        found = d.evaluate(found, on=asked.on, values=values)
+    return Found(replace(d.derivation, order=order), found)
+
+
+def followed(lets: Mapping[str, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
+    """Return named formulas with the names inside them replaced. Raises SymscaleError for a circle."""
+    for name, value in lets.items():
+        if value.is_number:
+            positive(name, value)
+    _, links = settled({name: value for name, value in lets.items() if not value.is_number})
+    plain = {symbol(name): value for name, value in lets.items() if value.is_number}
+    return {symbol(name): links.get(name, value).xreplace(plain) for name, value in lets.items()}
+
+
+def _given(d: Builder, lets: Mapping[sp.Symbol, sp.Expr]) -> None:
+    if lets:
+        equations = tuple(Relation(name, "==", value) for name, value in lets.items())
+        d.add(Step("given", "The formulas", "As given.", equations, (Equal(tuple(lets.values())),)))
+
+
+def _unknown(text: str, sides: Relation) -> sp.Expr:
+    unknown = parse_formula(text).expr
+    missing = sorted(str(each) for each in unknown.free_symbols - sides.free_symbols)
+    if missing or not unknown.free_symbols:
+        have = ", ".join(sorted(map(str, sides.free_symbols)))
+        raise SymscaleError(
+            f"{missing[0] if missing else text} does not occur in the relation.",
+            text=text,
+            position=max(text.find(missing[0]), 0) if missing else 0,
+            hint=f"Solve for one of {have}." if have else "Write a relation with symbols, such as 2*B*D*F/C >= T.",
+        )
+    return unknown
+
+
+def _names(
+    values: Mapping[str, sp.Expr],
+    numbers: Mapping[str, sp.Expr],
+    sides: Relation,
+    lets: Mapping[sp.Symbol, sp.Expr],
+) -> None:
+    have = {str(each) for each in sides.free_symbols}
+    for name in numbers:
+        if name not in have:
+            raise SymscaleError(
+                f"{name[:60]} does not occur in the relation.", hint=f"It has {', '.join(sorted(have)) or 'no symbols'}."
+            )
+
+
+def chip_numbers(asked: Asked, sides: Relation) -> dict[str, sp.Expr]:
+    """Return what a chip and a dtype say of the symbols of a relation: C, b, bandwidths."""
+    if asked.on is None and not asked.dtype:
+        return {}
+    kind = canonical(asked.dtype or "bf16")
+    found: dict[str, sp.Expr] = {"b": ELEMENT_BYTES[kind]}
+    if asked.on is not None:
+        found |= asked.on.constants(None)
+        if symbol("C") in sides.free_symbols:
+            found["C"] = asked.on.peak(kind)
+    have = {str(each) for each in sides.free_symbols}
+    return {name: value for name, value in found.items() if name in have}
+
+
+def dimensions(sides: Relation, units: Mapping[str, Dimension]) -> str:
+    """Check the units of both sides; return a note where bytes per element are read as plain numbers.
+
+    Raises UnitError naming the two sides, or the two addends, that differ.
+    """
+    known = {**table_dimensions(), **units}
+    names = {str(each) for each in sides.free_symbols}
+    show = to_text
+    try:
+        known |= infer([(sides.lhs, sides.rhs)], {k: v for k, v in known.items() if k in names}, show=show)
+        check(sides.lhs, sides.rhs, known, show=show)
+    except UnitError:
+        if any(each == "b" or each.startswith("b_") for each in names):
+            raise
+        plain = {name: _without_bytes(each) for name, each in known.items() if name in names}
+        try:
+            check(sides.lhs, sides.rhs, {**plain, **infer([(sides.lhs, sides.rhs)], plain, show=show)}, show=show)
+        except UnitError:
+            pass
+        else:
+            return "No bytes per element are named, so numbers of elements stand for bytes: this is the dtype form."
+        raise
+    return ""
+
+
+def _without_bytes(each: Dimension) -> Dimension:
+    return replace(each, byte=type(each.byte)(0))
+
+
+def assignments(lines: Iterator[str] | tuple[str, ...]) -> dict[str, sp.Expr]:
+    """Return what several `D=8192, F=4*D` assign. Raises NotationError, and SymscaleError for a name given twice."""
+    from symscale.notation.formula import parse_assignments
+
+    found: dict[str, sp.Expr] = {}
+    for line in lines:
+        if not line.strip():
+            raise SymscaleError("An assignment is empty.", hint="Write D=8192, or F=4*D.")
+        for name, value in parse_assignments(line).items():
+            if name in found:
+                raise SymscaleError(f"{name} is given twice.", hint="Leave one of them out.")
+            found[name] = value
+    return found

@@ -1,0 +1,140 @@
+"""Sizes a user gives: numbers and links such as F = 4*D, checked before and against a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symscale.errors import LayoutError, SymscaleError
+from symscale.notation.text import to_text
+from symscale.vocabulary import TABLE, symbol
+
+if TYPE_CHECKING:
+    from symscale.derivation.layer import Layer
+
+# Beyond these no quantity of the field lies, and exact arithmetic stays quick.
+LARGEST = sp.Integer(10) ** 40
+SMALLEST = 1 / LARGEST
+NOT_NUMBERS = ("nan", "inf", "infinity", "oo")
+
+
+def settled(values: Mapping[str, sp.Expr]) -> tuple[dict[str, sp.Expr], dict[str, sp.Expr]]:
+    """Return what is given as a number, and what is linked to other sizes, with links put into links.
+
+    Raises SymscaleError for a value that is not positive, not finite or beyond all sense, and for a circle.
+    """
+    numbers: dict[str, sp.Expr] = {}
+    links: dict[str, sp.Expr] = {}
+    for name, value in values.items():
+        if value.is_number:
+            numbers[name] = positive(name, value)
+            continue
+        if any(str(each).lower() in NOT_NUMBERS for each in value.free_symbols):
+            raise SymscaleError(f"{name} = {to_text(value)} is no number.", hint="Give a positive number.")
+        links[name] = value
+    return numbers, {name: _followed(name, links) for name in links}
+
+
+def positive(name: str, value: sp.Expr) -> sp.Expr:
+    """Return a number that is positive, real and of a size that occurs. Raises SymscaleError."""
+    if not (value.is_real and value.is_finite):
+        raise SymscaleError(f"{name} = {value} is no real number.", hint="Give a positive number.")
+    if not value.is_positive:
+        raise SymscaleError(f"{name} = {to_text(value)} is not positive.", hint="Sizes and rates are above zero.")
+    if not bool(SMALLEST <= value) or not bool(value <= LARGEST):
+        raise SymscaleError(
+            f"{name} is beyond all sizes that occur.", hint="Give a value between 1e-40 and 1e40, such as D=8192."
+        )
+    return value
+
+
+def _followed(name: str, links: Mapping[str, sp.Expr]) -> sp.Expr:
+    """Return a link in terms of symbols that are not linked themselves."""
+    value = links[name]
+    for _ in range(len(links)):
+        if symbol(name) in value.free_symbols:
+            raise SymscaleError(
+                f"{name} is given in terms of itself: {name} = {to_text(value)}.", hint="Leave one of these links out."
+            )
+        inner = {symbol(each): links[each] for each in links if symbol(each) in value.free_symbols}
+        if not inner:
+            return value
+        value = value.xreplace(inner)
+    raise SymscaleError(f"The links of {name} go round in a circle.", hint="Leave one of them out.")
+
+
+def placed(
+    numbers: Mapping[str, sp.Expr],
+    links: Mapping[str, sp.Expr],
+    layer: Layer,
+    aliases: Mapping[str, str],
+) -> dict[sp.Symbol, sp.Expr]:
+    """Return the numbers by the program's own symbols, and numbers of linked sizes that the links settle.
+
+    Raises LayoutError for a name that neither the program nor the machine has, a size that is not whole, and
+    an axis longer than the dimension it splits.
+    """
+    found: dict[sp.Symbol, sp.Expr] = {}
+    for name in (*numbers, *links):
+        own = own_symbol(name, layer, aliases)
+        if name in numbers:
+            if own in _counts(layer) and not numbers[name].is_Integer:
+                raise LayoutError(f"{name} = {to_text(numbers[name])} is not whole.", hint="Sizes are whole numbers.")
+            found[own] = numbers[name]
+        elif name not in layer.program.sizes:
+            raise LayoutError(
+                f"{name} is no dimension, so it cannot be linked to others.", hint=f"Give a number: {name}=…"
+            )
+    fitting(layer, found)
+    return found
+
+
+def own_symbol(name: str, layer: Layer, aliases: Mapping[str, str]) -> sp.Symbol:
+    """Return the symbol that a name means beside a program. Raises LayoutError naming what there is."""
+    program = layer.program
+    if name in program.mesh and program.mesh[name].is_number:
+        raise LayoutError(f"The axis {name} has a size already.", hint="Give it by --mesh or by --set, not by both.")
+    if name in program.sizes or name in program.mesh:
+        size = program.sizes.get(name, program.mesh.get(name))
+        return size if size is not None and size.is_Symbol else symbol(name)
+    wanted = aliases.get(name, name)
+    if wanted in _rates(layer):
+        return symbol(wanted)
+    inside = {str(each) for size in (*program.sizes.values(), *program.mesh.values()) for each in size.free_symbols}
+    if wanted in inside:
+        return symbol(wanted)
+    raise LayoutError(
+        f"{name[:60]} does not occur in the program.",
+        hint=f"The program has {', '.join((*program.sizes, *program.mesh))}; a machine has C, W_hbm, W_ici and so on.",
+    )
+
+
+def _rates(layer: Layer) -> set[str]:
+    """Return the names that are no sizes: the machine's, bytes per element, physical axes, the number of chips."""
+    machine = {name for name, row in TABLE.items() if row.unit not in ("", "B") and row.unit != "s"}
+    widths = {str(each) for each in layer.typed.size.values()}
+    links = {str(each) for axis in layer.axes.values() for each in axis.links.free_symbols}
+    peaks = {f"C_{kind}" for kind in layer.kinds}
+    return machine | widths | links | peaks | {"T_hop", "N_chips", "b"}
+
+
+def _counts(layer: Layer) -> set[sp.Symbol]:
+    return {*layer.program.sizes.values(), *layer.program.mesh.values(), symbol("N_chips")}
+
+
+def fitting(layer: Layer, numbers: Mapping[sp.Symbol, sp.Expr]) -> None:
+    """Raise LayoutError where numbers show a dimension split over more chips than it has elements."""
+    program = layer.program
+    for name, value in program.values.items():
+        for dim, axes in value.layout.items() if value.layout is not None else ():
+            whole = program.sizes[dim].xreplace(dict(numbers))
+            parts = sp.Mul(*(program.mesh[axis].xreplace(dict(numbers)) for axis in axes))
+            if axes and whole.is_number and parts.is_number and bool(parts > whole):
+                over = axes[0] if len(axes) == 1 else "{" + ",".join(axes) + "}"
+                raise LayoutError(
+                    f"{dim}_{over} of {name} splits {to_text(whole)} elements over {to_text(parts)} chips.",
+                    hint=f"Leave {dim} whole over {over}, so that {parts / whole} chips hold copies (replication), "
+                    f"use a mesh axis of at most {to_text(whole)} chips, or make {dim} larger.",
+                )
