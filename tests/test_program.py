@@ -127,7 +127,7 @@ SPELLINGS = {
     r"\text{In}[B_X, D] \cdot_D W_\text{in}[D_X, F] \cdot_{F} W_{\text{out}}[F, D_X] \to \text{Out}[B_{X}, D]": MLP,
     r"$\mathrm{Out}[B_X, D] = \mathbf{In}[B_X, D] × W_{in}[D_X, F] \times W_{out}[F, D_X]$": MLP,
     "Out[B_X,D]:=In[B_X,D]·W_in[D_X,F]⋅W_out[F,D_X]": MLP,
-    r"H[B_X, F_Y] = \operatorname{silu}\left(x[B_X, D] \cdot W_g[D, F_Y]\right) \odot \left(x \cdot W_u[D, F_Y]\right)": GATED,
+    r"H[B_X, F_Y] = \operatorname{silu}\left(x[B_X, D] \cdot W_g[D, F_Y]\right) \odot (x \cdot W_u[D, F_Y])": GATED,
     "silu(x[B_X, D] * W_g[D, F_Y]) ⊙ (x * W_u[D, F_Y]) → H[B_X, F_Y];\n": GATED,
     r"A[I_{XY}, J]\{U_Z\} \rightarrow B[I_{X,Y}, J] \\": "A[I_XY, J]{U_Z} -> B[I_XY, J]",
     r"A[d_\text{model}, t_{\text{data}}] -> B[d_\text{model}, t]": "A[d_model, t_{data}] -> B[d_model, t]",
@@ -261,7 +261,7 @@ def test_names_of_machine_symbols_stay_apart() -> None:
 WRONG = [
     ("", "is empty", None),
     (" \n ", "is empty", None),
-    (";", "where a name or '(' is needed", ";"),
+    (";", "ends where '(' or a name is needed", ""),
     ("A[I, J", "never closed", "[I, J"),
     ("A[I, J)] -> B[I]", "closes nothing", ")]"),
     ("A[I] -> B[I] -> C[I]", "Found '->'", "-> C"),
@@ -363,9 +363,7 @@ def test_a_huge_text_is_refused_at_once() -> None:
 
 
 def test_long_programs_and_sums() -> None:
-    chain = ";".join(
-        f"x{n}[B_X, D] * W{n}[D, F] -> x{n + 1}[B_X, D]" if n < 0 else f"f(x{n}) -> x{n + 1}[B_X]" for n in range(400)
-    )
+    chain = ";".join(f"f(x{n}) -> x{n + 1}[B_X]" for n in range(400))
     program = elaborate(f"x0[B_X]; {chain}")
     assert len(program.operations) == 400
     assert program.outputs == ("x400",)
@@ -415,13 +413,12 @@ LETTERS = r"ABIJX_,[](){}*.+->=;\ 1\text{}→·é" + "\n"
 def test_any_text_is_a_program_or_one_error(text: str) -> None:
     try:
         program = elaborate(text)
-    except SymscaleError as error:
-        assert str(error)
-    else:
-        made = [operation.out for operation in program.operations]
-        assert set(program.values) == {*program.leaves, *made}
-        assert len(set(made)) == len(made)
-        assert all(name == value.name for name, value in program.values.items())
+    except SymscaleError:
+        return
+    made = [operation.out for operation in program.operations]
+    assert set(program.values) == {*program.leaves, *made}
+    assert len(set(made)) == len(made)
+    assert all(name == value.name for name, value in program.values.items())
 
 
 NAMES = st.sampled_from("IJKL")

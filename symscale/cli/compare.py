@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from symscale.cli.options import FORMAT, OUTPUT, PROGRAM, question, with_options
+from symscale.cli.options import ASSUME, FORMAT, OUTPUT, PROGRAM, question, with_options
 from symscale.cli.output import rendered, style_of, write
 
 
@@ -16,6 +16,7 @@ from symscale.cli.output import rendered, style_of, write
 @with_options(
     click.option("--solve", default="", metavar="B", help="Unknown of the border; the first dimension if not given."),
     click.option("--passes", default="forward", show_default=True, help="forward, backward or both."),
+    ASSUME,
     *PROGRAM,
     FORMAT,
     OUTPUT,

@@ -47,10 +47,14 @@ def derive(program: str, style: str, output: str, layers: str, table: str, **opt
     from symscale.derivation.stack import stacked, tabulated
 
     answered = answer(asked)
+    found = tabulated(answered, table, layers) if table else None
     if layers:
         answered = stacked(answered, layers)
-    if table:
-        answered = tabulated(answered, table, layers)
     from symscale import report
 
-    write(rendered(answered.derivation, style, lambda: report.json(answered)), output)
+    text = rendered(answered.derivation, style, lambda: report.json(answered, found))
+    if found is not None and style != "json":
+        from symscale.report.tables import table as tabular
+
+        text = f"{text.rstrip()}\n\n{tabular(found, style)}"
+    write(text, output)

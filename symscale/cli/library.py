@@ -69,5 +69,3 @@ def report(folder: str, check: bool) -> int:
     if not changed:
         click.echo("Every report is current.")
     return int(check and bool(changed))
-
-

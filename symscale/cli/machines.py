@@ -58,6 +58,7 @@ def all_chips() -> list[str]:
 def one_chip(each: Machine) -> list[str]:
     """Return every value of a chip as its source states it."""
     from symscale.notation.numbers import format_number
+    from symscale.quantity import parse_unit
 
     lines = [f"{each.title} ({each.name})"]
     if each.aliases:
@@ -69,10 +70,11 @@ def one_chip(each: Machine) -> list[str]:
         lines.append(f"Network {network.name}: {network.kind}{pod}{domain}{wrap}.")
     rows = [("value", "number", "unit", "direction", "source")]
     for key, fact in each.facts:
-        for number, stated in enumerate((fact, *fact.other)):
+        for place, stated in enumerate((fact, *fact.other)):
             where = " ".join(filter(None, (stated.direction.replace("_", " "), stated.per and f"per {stated.per}")))
-            name = key if number == 0 else "  also stated"
-            rows.append((name, format_number(stated.value, 6), stated.unit, where, stated.source))
+            name = key if place == 0 else "  also stated"
+            number = format_number(stated.value / parse_unit(stated.unit).factor, 6)
+            rows.append((name, number, stated.unit, where, stated.source))
     return [*lines, "", *aligned(rows)]
 
 

@@ -29,7 +29,13 @@ class Times:
     comms: sp.Expr
     axes: Mapping[str, sp.Expr]
     networks: Mapping[str, sp.Expr]
-    total: sp.Expr
+    overlap: str = "max"
+
+    @property
+    def total(self) -> sp.Expr:
+        """The time of the pass: the longer of arithmetic and communication, or their sum."""
+        parts = [part for part in (self.math, self.comms) if part != 0]
+        return sp.Add(*parts) if self.overlap == "sum" else maximum(*parts) if parts else sp.S.Zero
 
 
 def peak_symbol(kind: str, kinds: Sequence[str]) -> sp.Symbol:
@@ -60,14 +66,12 @@ def times(
         own = [each for each in transfers if any(axes[axis].network == network for axis in each.collective.axes)]
         mine = {key: spent for key, spent in busy.items() if network in (key, getattr(axes.get(key), "network", ""))}
         networks[network] = _together(own, mine, overlap, latency)
-    parts = [part for part in (math, comms) if part != 0]
-    total = sp.Add(*parts) if overlap == "sum" else maximum(*parts) if parts else sp.S.Zero
-    return Times(math, hbm, comms, busy, networks, total)
+    return Times(math, hbm, comms, busy, networks, overlap)
 
 
 def _together(transfers: Sequence[Transfer], busy: Mapping[str, sp.Expr], overlap: str, latency: bool) -> sp.Expr:
-    if overlap == "max":
-        return maximum(*busy.values()) if busy else sp.S.Zero
+    if overlap == "max" and len(busy) > 1:
+        return maximum(*busy.values())
     return sp.Add(*(total_time(transfer.cost, latency=latency) for transfer in transfers))
 
 

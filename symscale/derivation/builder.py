@@ -22,6 +22,7 @@ from symscale.notation.order import Order, merge
 from symscale.partition import Collective
 from symscale.solve.limits import Limit
 from symscale.solve.relation import Relation, sign_of_number
+from symscale.solve.terms import tidy
 from symscale.vocabulary import symbol
 
 PASSES = {
@@ -263,9 +264,9 @@ class Builder:
 
 def intensity(cost: PassCost) -> sp.Expr:
     """Return FLOPs per byte of HBM traffic, with what both share cancelled."""
-    terms = [term / cost.total_flops for term in sp.Add.make_args(cost.hbm_bytes)]
-    common = sp.gcd_terms(sp.Add(*terms))
-    return 1 / common
+    if cost.total_flops.is_Add:
+        return cost.total_flops / cost.hbm_bytes
+    return 1 / tidy([term / cost.total_flops for term in sp.Add.make_args(cost.hbm_bytes)])
 
 
 def _expected(found: Crossover, text: str) -> None:

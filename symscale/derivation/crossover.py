@@ -213,8 +213,9 @@ def _in_limits(
 
 def _needed(limits: Sequence[Limit], found: Sequence[Approximation]) -> list[Limit]:
     """Return the limits without the large sizes that no dropped term is small against."""
-    terms = [term / each.approximate for each in found for term in each.dropped]
-    present = {s for term in terms for s in term.free_symbols}
+    if any(arg.is_Add for each in found for arg in sp.Mul.make_args(each.approximate)):
+        return list(limits)
+    present = {s for each in found for term in each.dropped for s in (term / each.approximate).free_symbols}
     kept = []
     for limit in limits:
         large = tuple(each for each in limit.large if each in present) if limit.small != 1 else limit.large
@@ -335,6 +336,11 @@ def _dtype_form(where: str, found: Crossover, layer: Layer, long: frozenset[sp.S
 def _unit(unknown: sp.Expr, layer: Layer | None) -> str:
     above, below = unknown.as_numer_denom()
     count = "tokens" if above == symbol("B") else ""
+    row = entry(str(above)) if below == 1 else None
+    if row is not None and row.unit:
+        return row.unit
+    if unknown == symbol("N_chips"):
+        return "chips"
     if layer is None:
         return count
     if above in layer.mesh_symbols:

@@ -47,7 +47,7 @@ def evaluate(
         value = None
     on = chip.title if chip is not None else ""
     where = f" on {on}" if on else ""
-    lines: tuple[Prose, ...] = tuple((s, f" = {_quantity(s, v)}") for s, v in used.items())
+    lines: tuple[Prose, ...] = tuple((s, f" = {quantity(s, v)}") for s, v in used.items())
     if not formulas:
         lines = tuple(case_words(answer.unknown, case) for case in answer.cases)
     lines += _whole(answer.unknown, equations, layer, known)
@@ -80,7 +80,8 @@ def _settled(answer: Answer, known: Mapping[sp.Symbol, sp.Expr]) -> Answer:
     return replace(answer, cases=tuple(left))
 
 
-def _quantity(name: sp.Symbol, value: sp.Expr) -> str:
+def quantity(name: sp.Symbol, value: sp.Expr) -> str:
+    """Return a number with the unit of its symbol."""
     row = entry(str(name))
     return format_quantity(value, row.unit, 6) if row is not None and row.unit else format_number(value, 6)
 

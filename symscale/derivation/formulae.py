@@ -69,7 +69,8 @@ def solve_relation(asked: Asked) -> Found:
     values.pop(str(unknown), None)
     if asked.on is not None or values:
         found = d.evaluate(found, on=asked.on, values=values)
-    return Found(replace(d.derivation, order=order), found)
+    steps = tuple(replace(step, title=step.title[:1].upper() + step.title[1:]) for step in d.steps)
+    return Found(replace(d.derivation, order=order, steps=steps), found)
 
 
 def followed(lets: Mapping[str, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
@@ -112,7 +113,8 @@ def _names(
     for name in numbers:
         if name not in have:
             raise SymscaleError(
-                f"{name[:60]} does not occur in the relation.", hint=f"It has {', '.join(sorted(have)) or 'no symbols'}."
+                f"{name[:60]} does not occur in the relation.",
+                hint=f"It has {', '.join(sorted(have)) or 'no symbols'}.",
             )
 
 

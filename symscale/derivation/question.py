@@ -64,7 +64,7 @@ class Answered:
 
 def derive(question: Question) -> Answered:
     """Answer a question. Raises SymscaleError with a caret and a way out where it cannot be answered."""
-    _options(question)
+    checked_options(question)
     chip = machine(question.on) if isinstance(question.on, str) else question.on
     given, linked = settled(question.values)
     d = Builder("Derivation")
@@ -108,7 +108,8 @@ def derive(question: Question) -> Answered:
     return Answered(question, d.derivation, layer, found, tuple(d.crossovers), headline, optimum)
 
 
-def _options(question: Question) -> None:
+def checked_options(question: Question) -> None:
+    """Refuse words that are no option. Raises SymscaleError naming those that are."""
     if question.passes not in PASSES:
         raise SymscaleError(f"Unknown passes {question.passes!r}.", hint=f"Use one of {', '.join(PASSES)}.")
     if question.overlap not in OVERLAPS:
@@ -173,7 +174,8 @@ def _crossovers(
             continue
         for resource, spent in resources(times):
             lhs, rhs = times.math, spent
-            if unknown in MACHINE and unknown not in (lhs / rhs).free_symbols:
+            present = {name for side in (lhs, rhs) for name in side.subs(eliminated).free_symbols}
+            if unknown in (*MACHINE, symbol("N_chips")) and unknown not in present:
                 continue
             ask = partial(d.crossover, lhs, ">=", rhs, unknown, passes=name, resource=resource, rule=eliminated)
             try:
@@ -190,7 +192,7 @@ def _crossovers(
 def constraint(question: Question, layer: Layer, keep: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
     """Return the mesh axis that a constraint such as X*Y = N eliminates, as a substitution."""
     if not question.subject_to:
-        return {}
+        return all_chips(layer) if keep == symbol("N_chips") and not question.minimize else {}
     lhs, op, rhs, _ = parse_relation(question.subject_to, aliases=aliases(layer))
     if op not in ("=", "=="):
         raise SymscaleError(
@@ -205,6 +207,21 @@ def constraint(question: Question, layer: Layer, keep: sp.Expr) -> dict[sp.Symbo
         f"The constraint {question.subject_to!r} fixes no mesh axis of the program.",
         hint=f"Use the axes {', '.join(str(each) for each in layer.mesh_symbols) or '(none)'}.",
     )
+
+
+def all_chips(layer: Layer) -> dict[sp.Symbol, sp.Expr]:
+    """Return the one open mesh axis in terms of the number of chips: X = N_chips/(the other axes).
+
+    Raises SymscaleError if no axis is open, or several are.
+    """
+    open_axes = layer.mesh_symbols
+    if len(open_axes) != 1:
+        raise SymscaleError(
+            f"The number of chips fixes no mesh: {', '.join(map(str, open_axes)) or 'no axis'} is open.",
+            hint=f'Add --subject-to "{"*".join(map(str, open_axes))} = N".' if open_axes else "Leave a mesh size out.",
+        )
+    others = sp.Mul(*(size for size in layer.program.mesh.values() if size != open_axes[0]))
+    return {open_axes[0]: symbol("N_chips") / others}
 
 
 def strictest(crossovers: Sequence[Crossover], resource: str = "") -> int | None:

@@ -43,7 +43,7 @@ def positive(name: str, value: sp.Expr) -> sp.Expr:
         raise SymscaleError(f"{name} = {value} is no real number.", hint="Give a positive number.")
     if not value.is_positive:
         raise SymscaleError(f"{name} = {to_text(value)} is not positive.", hint="Sizes and rates are above zero.")
-    if not bool(SMALLEST <= value) or not bool(value <= LARGEST):
+    if not bool(value >= SMALLEST) or not bool(value <= LARGEST):
         raise SymscaleError(
             f"{name} is beyond all sizes that occur.", hint="Give a value between 1e-40 and 1e40, such as D=8192."
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from symscale.derivation.crossover import Crossover
 from symscale.derivation.question import Answered
+from symscale.derivation.stack import Table
 from symscale.derivation.step import Derivation
 
 
@@ -30,11 +31,11 @@ def latex(derivation: Derivation, *, document: bool = False) -> str:
     return render(derivation, document=document)
 
 
-def json(answered: Answered) -> str:
-    """Return an answer as JSON (schema: docs/json.md)."""
+def json(answered: Answered, table: Table | None = None) -> str:
+    """Return an answer as JSON (schema: docs/json.md), with the table of `derive --table` if there is one."""
     from symscale.report.schema import json as render
 
-    return render(answered)
+    return render(answered, table)
 
 
 def steps_json(derivation: Derivation, crossovers: Sequence[Crossover] = ()) -> str:

@@ -12,6 +12,7 @@ from symscale.cost import PassCost, Times
 from symscale.derivation.crossover import Answer, Crossover
 from symscale.derivation.minimum import Optimised
 from symscale.derivation.question import Answered
+from symscale.derivation.stack import Table
 from symscale.derivation.step import Derivation, Step, verify
 from symscale.notation.latex import relation_latex
 from symscale.notation.order import Order
@@ -22,8 +23,8 @@ from symscale.solve.relation import Case, Relation
 VERSION = "1.0"
 
 
-def json(answered: Answered) -> str:
-    """Return the whole answer as JSON text."""
+def json(answered: Answered, table: Table | None = None) -> str:
+    """Return the whole answer as JSON text, with a table of times if one was asked for."""
     order = answered.derivation.order
     found = [
         (entry, number == answered.headline and position == len(each.answers) - 1)
@@ -31,7 +32,7 @@ def json(answered: Answered) -> str:
         for position, entry in enumerate(_crossover(each, order))
     ]
     headline = next((n for n, (_, first) in enumerate(found) if first), None)
-    document = {
+    document: dict[str, Any] = {
         "schema": f"symscale.derive/{VERSION}",
         "program": answered.question.program,
         "passes": {
@@ -44,6 +45,10 @@ def json(answered: Answered) -> str:
         "optimum": _optimum(answered.optimum, order),
         "steps": [_step(each, order) for each in answered.derivation.steps],
     }
+    if table is not None:
+        from symscale.report.tables import table_data
+
+        document["table"] = table_data(table)
     return library.dumps(document, indent=2, ensure_ascii=False)
 
 

@@ -105,12 +105,12 @@ def _product(expr: sp.Expr, moving: Scales) -> Leading:
     growth = of_product(known) if len(known) == len(parts) else None
     if not any(part.dropped for part in parts):
         return Leading(expr, growth)
-    dropped = [
-        # a term of a sum goes with its cofactor: -1 in b*(X - 1)/W is the term -b/W
-        term if factor.is_Pow or isinstance(factor, sp.log) else term * expr / factor
-        for factor, part in zip(expr.args, parts, strict=True)
-        for term in part.dropped
-    ]
+    dropped: list[sp.Expr] = []
+    for factor, part in zip(expr.args, parts, strict=True):
+        if part.dropped:
+            # a term of a sum goes with its cofactor: -1 in b*(X - 1)/W is the term -b/W
+            cofactor = sp.S.One if factor.is_Pow else expr / factor
+            dropped += [term * cofactor for term in part.dropped]
     whole, ratio = sp.Mul(*(part.expr for part in parts)), sp.Mul(*(part.ratio for part in parts))
     return Leading(whole, growth, tuple(dropped), ratio)
 

@@ -17,7 +17,7 @@ import sympy as sp
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 
 from symscale.solve.relation import MASKS, OPERATORS, Relation
-from symscale.solve.terms import Monomial, compare_sides, monomial, sign_of
+from symscale.solve.terms import Monomial, compare, compare_sides, monomial, sign_of, signed_terms
 
 _MOST_ROWS = 200
 
@@ -119,11 +119,28 @@ def _possible(region: Region, left: sp.Expr, right: sp.Expr) -> int:
 
 def relate(left: sp.Expr, right: sp.Expr, op: str = "<") -> Relation | bool:
     """Return `left op right` in readable form, for two expressions that are positive where the question arises."""
+    if _is_difference(left) or _is_difference(right):
+        (above, below), (other_above, other_below) = left.as_numer_denom(), right.as_numer_denom()
+        sides = [above, below, other_above, other_below]
+        if all(_small(side) for side in sides):
+            return compare(signed_terms(sp.expand(above * other_below - other_above * below)), op)
     return compare_sides(_addends(left), op, _addends(right))
 
 
 def _addends(expr: sp.Expr) -> list[sp.Expr]:
     return list(expr.args) if expr.is_Add and sign_of(expr) == 1 else [expr]
+
+
+def _is_difference(expr: sp.Expr) -> bool:
+    """Whether a difference is a factor; it is positive in the region, but that does not show in its terms."""
+    bases = (factor.as_base_exp()[0] for factor in sp.Mul.make_args(expr))
+    return any(base.is_Add and sign_of(base) != 1 for base in bases)
+
+
+def _small(side: sp.Expr) -> bool:
+    factors = sp.Mul.make_args(side)
+    sums = [factor for factor in factors if factor.is_Add or (factor.is_Pow and factor.base.is_Add)]
+    return len(sums) < 3 and all(factor.is_Add and len(factor.args) < 6 for factor in sums)
 
 
 def lean(region: Region) -> Region:

@@ -16,7 +16,7 @@ from symscale.vocabulary import entry
 
 Powers = dict[sp.Expr, sp.Rational]
 
-_HARDWARE_STEMS = ("W_", "C_", "T_")
+_HARDWARE_STEMS = ("W_", "C_", "T_", "b_")
 
 
 @dataclass(frozen=True)
@@ -203,10 +203,15 @@ def _unclear(terms: Sequence[sp.Expr], op: str) -> Relation | bool:
     for sign, op_here in ((1, op), (-1, MIRROR[op])):
         if sign_of(sp.Add(*(sign * term for term in terms))) == 1:
             return bool(MASKS[op_here] & 4)
-    lead = min(terms, key=lambda term: str(monomial(term).powers))
-    if monomial(lead).coefficient < 0:
-        return Relation(tidy([-term for term in terms]), MIRROR[op], sp.S.Zero)
-    return Relation(tidy(terms), op, sp.S.Zero)
+    parts = [monomial(term) for term in terms]
+    shared = common_factor(parts)
+    # only what is surely positive may be divided by: a floor can be 0
+    kept = {base: power for base, power in shared.powers.items() if sign_of(base) == 1}
+    rest = [part.over(Monomial(shared.coefficient, kept)) for part in parts]
+    plus, minus = [p.expr() for p in rest if p.coefficient > 0], [-p.expr() for p in rest if p.coefficient < 0]
+    if _rank(sp.Add(*plus)) < _rank(sp.Add(*minus)):
+        return Relation(tidy(minus), MIRROR[op], tidy(plus))
+    return Relation(tidy(plus), op, tidy(minus))
 
 
 def compare_sides(plus: Sequence[sp.Expr], op: str, minus: Sequence[sp.Expr]) -> Relation | bool:
@@ -258,7 +263,8 @@ def is_hardware(base: sp.Expr) -> bool:
 def _laid_out(ratio: Monomial, left: sp.Expr, right: sp.Expr, op: str) -> Relation:
     hard = {b: p for b, p in ratio.powers.items() if is_hardware(b) or b.is_Integer}
     soft = {b: p for b, p in ratio.powers.items() if b not in hard}
-    height = sum(soft.values(), sp.S.Zero) + (left is not sp.S.One) - (right is not sp.S.One)
+    # a sum reads best below: D*F/(D + F) > …, or alone on the right: d > a + c
+    height = sum(soft.values(), sp.S.Zero) - (left is not sp.S.One) + (right is not sp.S.One)
     if not soft and left is right:
         height = sum(hard.values(), sp.S.Zero)
     if height < 0 or (height == 0 and _later(ratio, left, right)):
@@ -281,7 +287,7 @@ def _rank(base: sp.Expr) -> tuple[int, str]:
 def _placed(ratio: Monomial, left: sp.Expr, right: sp.Expr, op: str) -> Relation:
     hard = {b: p for b, p in ratio.powers.items() if is_hardware(b) or b.is_Integer}
     soft = {b: p for b, p in ratio.powers.items() if b not in hard}
-    named = any(not b.is_Integer for b in hard)
+    named = any(p < 0 and not b.is_Integer for b, p in hard.items())
     if named and (soft or left is not right):
         lhs = Monomial(sp.S.One, soft).expr() * left / right
         rhs = Monomial(1 / ratio.coefficient, {b: -p for b, p in hard.items()}).expr()

@@ -1,0 +1,273 @@
+"""Two programs beside each other: which one is faster, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from symscale.cost import Times
+from symscale.derivation.builder import PASSES, Builder
+from symscale.derivation.crossover import Answer, Crossover, bounds, limit_text, readable
+from symscale.derivation.evaluate import numbers, quantity
+from symscale.derivation.layer import Layer
+from symscale.derivation.proof import Covers, Equal, Evaluated, InLimit, Solved, Substituted
+from symscale.derivation.question import Question, aliases, checked_options
+from symscale.derivation.sizes import placed, settled
+from symscale.derivation.step import Derivation, Prose, Step
+from symscale.errors import LayoutError, SymscaleError
+from symscale.machine import Machine, machine
+from symscale.notation.elaborate import elaborate
+from symscale.notation.formula import parse_formula, parse_limits
+from symscale.notation.numbers import format_number
+from symscale.notation.order import merge
+from symscale.solve import approximate, crossover
+from symscale.solve.limits import Limit
+from symscale.solve.relation import ALWAYS, Case, Relation, Solution
+from symscale.vocabulary import symbol
+
+NAMES = ("First program", "Second program")
+TIMES = (symbol("T_1"), symbol("T_2"))
+# An exact answer of more cases than this is left out where long mesh axes make it shorter.
+MOST_CASES = 3
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two programs: its layer, the numbers given for it, its times."""
+
+    layer: Layer
+    known: dict[sp.Symbol, sp.Expr]
+    times: Times
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Both programs, the derivation, and the border between them (none where numbers decide already)."""
+
+    derivation: Derivation
+    sides: tuple[Side, Side]
+    crossovers: tuple[Crossover, ...]
+
+
+def compare(question: Question, second: str) -> Compared:
+    """Find where the question's program is at least as fast as a second one, under the same options.
+
+    The time is `Times.total`: arithmetic and networks, overlapped as `question.overlap` says.
+    Raises SymscaleError as `derive` does.
+    """
+    checked_options(question)
+    chip = machine(question.on) if isinstance(question.on, str) else question.on
+    d = Builder("Which program is faster?")
+    texts = (question.program, second)
+    asked = _shared(question, texts)
+    first, other = (_side(d, each, name, chip) for each, name in zip(asked, NAMES, strict=True))
+    relation = Relation(first.times.total, "<=", other.times.total)
+    known = {**first.known, **other.known}
+    unknown = _unknown(question, first, relation, known)
+    found: tuple[Crossover, ...] = ()
+    if unknown is not None:
+        plain = known if chip is not None or question.values else {}
+        found = _border(d, relation, unknown, (first, other), question.assume, plain)
+    _totals(d, (first, other), known)
+    return Compared(d.derivation, (first, other), found)
+
+
+def _shared(question: Question, texts: tuple[str, str]) -> list[Question]:
+    """Return the question of each program, with those options only that speak of what it has."""
+    asked = []
+    seen: set[str] = set()
+    for text in texts:
+        named = {name: size for name, size in question.mesh.items() if len(name) > 1 and name in text}
+        program = elaborate(text, mesh=named)
+        have = {*program.mesh, *program.sizes}
+        seen |= have
+        mesh = {name: size for name, size in question.mesh.items() if name in program.mesh}
+        axes = {name: where for name, where in question.axes.items() if name in program.mesh}
+        values = {k: v for k, v in question.values.items() if k in have or not _is_size(k, question)}
+        asked.append(replace(question, program=text, mesh=mesh, axes=axes, values=values))
+    for name in (*question.mesh, *question.axes):
+        if name not in seen:
+            raise LayoutError(f"Neither program uses the axis {name}.", hint="Remove it from --mesh and --axes.")
+    for name in question.values:
+        if name not in seen and _is_size(name, question):
+            raise LayoutError(f"{name[:60]} does not occur in either program.", hint=f"They have {_listed(seen)}.")
+    return asked
+
+
+def _is_size(name: str, question: Question) -> bool:
+    """Say whether a name that is given a number is that of a size, not of a rate or of physical axes."""
+    links = {str(s) for each in question.axes.values() if not isinstance(each, str) for s in each.free_symbols}
+    machine_name = name in ("C", "W", "N", "N_chips", "T_hop", "b") or name.startswith(("W_", "C_", "b_"))
+    return not machine_name and name not in links
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _side(d: Builder, question: Question, name: str, chip: Machine | None) -> Side:
+    given, linked = settled(question.values)
+    start = len(d.steps)
+    layer = d.program(
+        question.program,
+        dtype=question.dtype,
+        on=chip,
+        mesh=question.mesh,
+        axes=question.axes,
+        sizes=linked,
+        values={symbol(key): value for key, value in given.items()},
+        passes=PASSES[question.passes],
+        latency=question.latency,
+        regather=question.regather,
+    )
+    known = {**numbers(layer, chip, {}), **placed(given, linked, layer, aliases(layer))}
+    for which in PASSES[question.passes]:
+        if layer.plan.passes[which]:
+            d.counts(layer, which)
+    times = d.times(layer, question.passes, overlap=question.overlap, latency=question.latency)
+    if times.total == 0:
+        raise SymscaleError(f"The {name.lower()} takes no time: it computes nothing and sends nothing.",
+                            hint="Compare programs with a product or a change of layout.")  # fmt: skip
+    d.steps[start:] = [replace(step, title=f"{name}: {_lower(step.title)}") for step in d.steps[start:]]
+    return Side(layer, known, times)
+
+
+def _lower(title: str) -> str:
+    return title[0].lower() + title[1:]
+
+
+def _unknown(question: Question, first: Side, relation: Relation, known: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr | None:
+    """Return what to solve for: the question's letter, else the first dimension that has no number."""
+    if question.solve:
+        unknown = parse_formula(question.solve, aliases=aliases(first.layer)).expr
+        if unknown.free_symbols - relation.free_symbols or not unknown.free_symbols:
+            raise LayoutError(
+                f"{question.solve[:60]} does not occur in the times of the programs.",
+                text=question.solve,
+                position=0,
+                hint=f"Solve for one of {_listed({str(s) for s in relation.free_symbols}) or '(none)'}.",
+            )
+        return unknown
+    sizes = (*first.layer.program.sizes.values(), *first.layer.program.mesh.values())
+    open_ones = [s for s in sizes if s.is_Symbol and s in relation.free_symbols and s not in known]
+    return open_ones[0] if open_ones else None
+
+
+def _border(
+    d: Builder,
+    relation: Relation,
+    unknown: sp.Expr,
+    sides: tuple[Side, Side],
+    assume: str,
+    known: Mapping[sp.Symbol, sp.Expr],
+) -> tuple[Crossover, ...]:
+    """Solve T_1 <= T_2 exactly, in the limit of long mesh axes, and with the numbers there are."""
+    mesh = tuple(dict.fromkeys(size for side in sides for size in side.layer.mesh_symbols))
+    d.order = merge(sides[0].layer.order, sides[1].layer.order)
+    found = []
+    solution = _solution(relation, unknown, mesh)
+    limits = _limits(relation, mesh, assume)
+    if len(solution.cases) <= MOST_CASES or not limits:
+        d.steps += _cases("", relation, solution, unknown, frozenset(mesh))
+        found.append(_found(relation, solution, unknown))
+    if limits:
+        near, steps = _in_limits(relation, limits)
+        d.steps += steps
+        if near != relation:
+            relation, solution = near, _solution(near, unknown, mesh)
+            names = [readable(limit_text(each)) for each in limits]
+            d.steps += _cases(f", for {', '.join(names)}", relation, solution, unknown, frozenset(mesh))
+            found.append(_found(relation, solution, unknown, tuple(map(limit_text, limits))))
+    values = {name: v for name, v in known.items() if name in relation.free_symbols - unknown.free_symbols}
+    if values:
+        numeric = relation.subs(values)
+        proof = Substituted((relation,), tuple(values.items()))
+        lines: tuple[Prose, ...] = tuple((name, f" = {quantity(name, value)}") for name, value in values.items())
+        d.add(Step("substitute", "In numbers", "Put in the numbers.", (numeric,), (proof,), lines))
+        solution = _solution(numeric, unknown, mesh)
+        d.steps += _cases(", in numbers", numeric, solution, unknown, frozenset(mesh))
+        found.append(_found(numeric, solution, unknown))
+    return tuple(found)
+
+
+def _solution(relation: Relation, unknown: sp.Expr, mesh: Sequence[sp.Symbol]) -> Solution:
+    """Solve a relation; one chip on an axis sends nothing, so the interesting sizes are those above 1."""
+    above_one = tuple(
+        Relation(size, ">", sp.S.One) for size in mesh if size in relation.free_symbols - unknown.free_symbols
+    )
+    return crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one)
+
+
+def _limits(relation: Relation, mesh: Sequence[sp.Symbol], assume: str) -> list[Limit]:
+    if assume:
+        return [Limit(each.small, tuple(each.large)) for each in parse_limits(assume)]
+    long = tuple(size for size in mesh if size in relation.free_symbols)
+    return [Limit(sp.S.One, long)] if long else []
+
+
+def _in_limits(relation: Relation, limits: Sequence[Limit]) -> tuple[Relation, list[Step]]:
+    """Return the relation in the limits, with the step that says what was dropped; unchanged if nothing was."""
+    sides = [approximate(each, limits) for each in (relation.lhs, relation.rhs)]
+    dropped = [part for each in sides for term in each.dropped for part in (", ", term)][1:]
+    if not dropped:
+        return relation, []
+    near = Relation(sides[0].approximate, relation.op, sides[1].approximate)
+    names = ", ".join(readable(limit_text(each)) for each in limits)
+    equations = tuple(Relation(name, "==", each.approximate) for name, each in zip(TIMES, sides, strict=True))
+    reason: Prose = (f"In the limit {names} drop ", *dropped, ".")
+    return near, [Step("approximate", "Both times in the limit", reason, equations, (InLimit(tuple(sides)),))]
+
+
+def _found(relation: Relation, solution: Solution, unknown: sp.Expr, limits: tuple[str, ...] = ()) -> Crossover:
+    answer = Answer("approx" if limits else "exact", solution, unknown, solution.cases, "", limits)
+    return Crossover("", "time", relation, (answer,))
+
+
+def _cases(
+    where: str, relation: Relation, solution: Solution, unknown: sp.Expr, long: frozenset[sp.Symbol]
+) -> list[Step]:
+    steps = []
+    for number, case in enumerate(solution.cases):
+        equations = bounds(unknown, case)
+        proofs: list[Solved | Covers] = [Covers(solution, long)] if number == 0 or not equations else []
+        if equations:
+            proofs.append(Solved(solution, unknown, case.when, long))
+        title = f"Where the first program is at least as fast{where}" + (f", case {number + 1}" if number else "")
+        reason: Prose = ("Solve T_1 <= T_2, ", relation, ", for ", unknown, ".") if number == 0 else "Otherwise:"
+        steps.append(Step("solve", title, reason, equations, tuple(proofs), (verdict(unknown, case),), case.when))
+    return steps
+
+
+def verdict(unknown: sp.Expr, case: Case) -> Prose:
+    """Say which program is faster where, for one case."""
+    if not case.intervals:
+        return ("the second program is faster for every ", unknown)
+    if case.intervals == (ALWAYS,):
+        return ("the first program is at least as fast for every ", unknown)
+    parts: list[str | sp.Expr | Relation] = ["the first program is at least as fast for "]
+    for number, interval in enumerate(case.intervals):
+        parts += [" or "] * (number > 0)
+        for place, each in enumerate(bounds(unknown, Case((), (interval,)))):
+            parts += [" and "] * (place > 0) + [each]
+    return (*parts, ", the second elsewhere")
+
+
+def _totals(d: Builder, sides: tuple[Side, Side], known: Mapping[sp.Symbol, sp.Expr]) -> None:
+    """Write down both times in numbers, where every symbol has one."""
+    formulas = [side.times.total for side in sides]
+    if any(each.free_symbols - set(known) for each in formulas):
+        return
+    times = [each.xreplace(dict(known)) for each in formulas]
+    ratio = times[1] / times[0]
+    words = (
+        "Both programs take the same time."
+        if ratio == 1
+        else f"The first program is {format_number(ratio, 4)} times as fast as the second."
+        if ratio > 1
+        else f"The second program is {format_number(1 / ratio, 4)} times as fast as the first."
+    )
+    equations = tuple(Relation(name, "==", value) for name, value in zip(TIMES, times, strict=True))
+    proof = Evaluated(tuple(formulas), tuple(known.items()))
+    d.add(Step("evaluate", "Both times in numbers", words, equations, (proof, Equal(tuple(times))), units=("s", "s")))
