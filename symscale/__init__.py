@@ -1,0 +1,140 @@
+"""Symbolic derivations of LLM scaling maths from one line of sharded notation.
+
+    from symscale import Question, derive
+    print(derive(Question("x[B, D] * W[D, F] -> y[B, F]", solve="B", on="tpu-v5e")))
+
+Names are loaded when first used, so importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symscale import derivation, machine, partition
+    from symscale.array import Layout, Program
+    from symscale.collectives import cost as collective_cost
+    from symscale.cost import Times, times
+    from symscale.derivation.builder import Builder
+    from symscale.derivation.comparison import Compared, compare
+    from symscale.derivation.formulae import Asked, solve_relation
+    from symscale.derivation.layer import Layer, lay
+    from symscale.derivation.question import Answered, Question, derive
+    from symscale.derivation.registry import ids, written
+    from symscale.derivation.stack import Table, stacked, tabulated
+    from symscale.derivation.step import Derivation, Step, verify
+    from symscale.errors import SymscaleError
+    from symscale.machine import Machine, load_machine, machines
+    from symscale.notation.elaborate import elaborate
+    from symscale.notation.formula import parse_assignments, parse_formula, parse_limits, parse_relation
+    from symscale.notation.latex import to_latex
+    from symscale.notation.numbers import format_number, format_quantity
+    from symscale.notation.text import to_text
+    from symscale.report import json, latex, markdown, text
+    from symscale.solve import Case, Interval, Limit, Relation, Solution, approximate, crossover, minimise, regimes
+    from symscale.vocabulary import symbol
+
+# Name -> the module it is in, and its name there. `derivation`, `machine` and `partition` are packages that can be
+# called: the decorator of a derivation file, the look-up of a chip, the partitioner.
+_PLACES = {
+    "collectives": "collective_cost=cost",
+    "array": "Layout Program",
+    "cost": "Times times",
+    "derivation.builder": "Builder",
+    "derivation.comparison": "Compared compare",
+    "derivation.formulae": "Asked solve_relation",
+    "derivation.layer": "Layer lay",
+    "derivation.question": "Answered Question derive",
+    "derivation.registry": "ids written",
+    "derivation.stack": "Table stacked tabulated",
+    "derivation.step": "Derivation Step verify",
+    "errors": "SymscaleError",
+    "machine": "Machine load_machine machines",
+    "notation.elaborate": "elaborate",
+    "notation.formula": "parse_assignments parse_formula parse_limits parse_relation",
+    "notation.latex": "to_latex",
+    "notation.numbers": "format_number format_quantity",
+    "notation.text": "to_text",
+    "report": "json latex markdown text",
+    "solve": "Case Interval Limit Relation Solution approximate crossover minimise regimes",
+    "vocabulary": "symbol",
+}
+_PACKAGES = ("derivation", "machine", "partition")
+_NAMES = {
+    public: (module, inner or public)
+    for module, words in _PLACES.items()
+    for public, _, inner in (word.partition("=") for word in words.split())
+}
+
+__all__ = [
+    "Answered",
+    "Asked",
+    "Builder",
+    "Case",
+    "Compared",
+    "Derivation",
+    "Interval",
+    "Layer",
+    "Layout",
+    "Limit",
+    "Machine",
+    "Program",
+    "Question",
+    "Relation",
+    "Solution",
+    "Step",
+    "SymscaleError",
+    "Table",
+    "Times",
+    "approximate",
+    "collective_cost",
+    "compare",
+    "crossover",
+    "derivation",
+    "derive",
+    "elaborate",
+    "format_number",
+    "format_quantity",
+    "ids",
+    "json",
+    "latex",
+    "lay",
+    "load_machine",
+    "machine",
+    "machines",
+    "markdown",
+    "minimise",
+    "parse_assignments",
+    "parse_formula",
+    "parse_limits",
+    "parse_relation",
+    "partition",
+    "regimes",
+    "solve_relation",
+    "stacked",
+    "symbol",
+    "tabulated",
+    "text",
+    "times",
+    "to_latex",
+    "to_text",
+    "verify",
+    "written",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _PACKAGES:
+        return import_module(f"symscale.{name}")
+    if name not in _NAMES:
+        raise AttributeError(f"module 'symscale' has no attribute {name!r}")
+    module, inner = _NAMES[name]
+    found = getattr(import_module(f"symscale.{module}"), inner)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

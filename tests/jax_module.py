@@ -86,49 +86,42 @@ class Module:
         return total
 
     def collectives(self) -> Counter[Found]:
-        """Return every collective; tuples are expanded, and a chain of gathers of one array counts as one."""
+        """Return every collective; tuples are expanded, and a chain of one kind on one array counts as one."""
         found: Counter[Found] = Counter()
-        for each in self.lines.values():
-            if each.kind is None or (each.kind == "AllGather" and self.next_gather(each)):
+        before: dict[tuple[str, str], tuple[str, ...]] = {}  # axes of the chain that ends before an instruction
+        for each in self.lines.values():  # a module lists instructions in the order of their use
+            if each.kind is None:
                 continue
-            axes = self.axes(each)
-            if each.kind == "AllToAll":  # a tuple here is one array in pieces, and every piece travels
-                found["AllToAll", axes, sum(map(_bytes, each.shapes)) * self.members(axes)] += 1
+            axes = tuple(sorted({*self.axes(each), *before.get((each.where, each.name), ())}))
+            following = self.chained(each, each)
+            if following is not None:
+                before[following.where, following.name] = axes
                 continue
-            for at, shape in enumerate(each.shapes):
-                if each.kind == "AllReduce":
-                    found.update(self.paid(each, at, axes))
-                elif each.kind == "ReduceScatter":
-                    found["ReduceScatter", axes, _bytes(shape) * self.members(axes)] += 1
-                else:
-                    found[each.kind, self.gathered(each) if each.kind == "AllGather" else axes, _bytes(shape)] += 1
+            found.update(self.counted(each, axes))
         return found
 
+    def counted(self, each: Instruction, axes: tuple[str, ...]) -> list[Found]:
+        """Return the collectives that one instruction stands for."""
+        if each.kind == "AllToAll":  # a tuple here is one array in pieces, and every piece travels
+            return [("AllToAll", axes, sum(map(_bytes, each.shapes)) * self.members(axes))]
+        if each.kind == "AllReduce":
+            return [found for at in range(len(each.shapes)) for found in self.paid(each, at, axes)]
+        count = self.members(axes) if each.kind == "ReduceScatter" else 1
+        return [(each.kind or "", axes, _bytes(shape) * count) for shape in each.shapes]
+
     def members(self, axes: Iterable[str]) -> int:
-        """Return the number of chips along axes."""
-        return math.prod(self.mesh[axis] for axis in axes)
+        """Return the number of chips along axes; `X/2` is two of those along X."""
+        return math.prod(int(axis.partition("/")[2] or self.mesh.get(axis, 1)) for axis in axes)
 
-    # chains of gathers
-
-    def next_gather(self, each: Instruction) -> Instruction | None:
-        """Return the gather that alone reads the result of this one, through copies and transposes."""
-        users = self.uses(each)
-        if len(users) != 1:
+    def chained(self, first: Instruction, made: Instruction) -> Instruction | None:
+        """Return the gather (reduction) that alone reads a gather (reduction), through copies and transposes."""
+        users = self.uses(made)
+        if len(users) != 1 or first.kind not in ("AllGather", "AllReduce") or len(first.shapes) > 1:
             return None
         (user,) = users
-        if user.kind == "AllGather":
-            return user
-        return self.next_gather(user) if self.moves(user) else None
-
-    def gathered(self, last: Instruction) -> tuple[str, ...]:
-        """Return the axes of a gather and of those before it in its chain."""
-        chain = [each for each in self.lines.values() if each.kind == "AllGather" and self.leads(each, last)]
-        return tuple(sorted({axis for each in [*chain, last] for axis in self.axes(each)}))
-
-    def leads(self, each: Instruction, last: Instruction) -> bool:
-        """Tell whether the chain of a gather ends in `last`."""
-        following = self.next_gather(each)
-        return following is not None and (following == last or self.leads(following, last))
+        if user.kind == first.kind:
+            return user if len(user.shapes) == 1 else None
+        return self.chained(first, user) if self.moves(user) else None
 
     def moves(self, each: Instruction) -> bool:
         """Tell whether an instruction only moves its one operand about in memory."""

@@ -49,9 +49,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = cli.main(args=arguments, prog_name="symscale", standalone_mode=False)
         return code if isinstance(code, int) else OK
     except SymscaleError as error:
-        complain(str(error))
-    except click.ClickException as error:
+        complain(str(error) if error.hint else f"{error}\n{way_out(arguments)}")
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+    except click.ClickException as error:
+        complain(f"{error.format_message()}\n{way_out(arguments)}")
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted; every file is as it was, or complete.")
     except BrokenPipeError:
@@ -62,6 +64,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         complain("the input needs more memory than there is. Ask for less at once.")
     return USAGE
+
+
+def way_out(arguments: Sequence[str] | None) -> str:
+    """Return where to look for what would be right, for an error that does not say so itself."""
+    words = sys.argv[1:] if arguments is None else arguments
+    name = next((word for word in words if word in cli.commands), "")
+    return f"`{' '.join(filter(None, ('symscale', name, '--help')))}` shows examples."
 
 
 def complain(message: str) -> None:

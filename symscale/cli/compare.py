@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from symscale.cli.options import ASSUME, FORMAT, OUTPUT, PROGRAM, question, with_options
+from symscale.cli.options import ASSUME, FORMAT, OUTPUT, PROGRAM, question, text_option, with_options
 from symscale.cli.output import rendered, style_of, write
 
 
@@ -14,7 +14,7 @@ from symscale.cli.output import rendered, style_of, write
 @click.argument("first")
 @click.argument("second")
 @with_options(
-    click.option("--solve", default="", metavar="B", help="Unknown of the border; the first dimension if not given."),
+    text_option("--solve", metavar="B", help="Unknown of the border; the first dimension if not given."),
     click.option("--passes", default="forward", show_default=True, help="forward, backward or both."),
     ASSUME,
     *PROGRAM,
@@ -28,8 +28,9 @@ def compare(first: str, second: str, style: str, output: str, **options: Any) ->
     Gather first, or reduce afterwards?
       symscale compare "A[I, J_X] -> G[I, J]; G * B[J, K] -> C[I, K]" \\
         "A[I, J_X] * B[J_X, K] -> C[I, K]" --solve J --on tpu-v5e
-    A mesh of one axis, or of two?
-      symscale compare "In[B_X, D] * W[D_X, F] -> Out[B_X, F]" "In[B_X, D_Y] * W[D_X, F_Y] -> Out[B_X, F_Y]" --solve B
+    One axis for the same number of chips, or two?
+      symscale compare "In[B_Z, D] * W[D_Z, F] -> Out[B_Z, F]" \\
+        "In[B_X, D_Y] * W[D_X, F_Y] -> Out[B_X, F_Y]" --mesh "Z=X*Y"
     """
     style = style_of(style)
     asked = question(first, **options)

@@ -6,22 +6,22 @@ from typing import Any
 
 import click
 
-from symscale.cli.options import ASSUME, EXACT, FORMAT, OUTPUT, PROGRAM, question, with_options
+from symscale.cli.options import ASSUME, EXACT, FORMAT, OUTPUT, PROGRAM, question, text_option, with_options
 from symscale.cli.output import rendered, style_of, write
 
 
 @click.command()
 @click.argument("program")
 @with_options(
-    click.option("--solve", default="", metavar="B", help="Unknown of the crossover: B, Y, B/X, W_ici, C, N_chips …"),
-    click.option("--minimize", default="", metavar="X", help="Mesh axis to choose for the least communication."),
-    click.option("--subject-to", default="", metavar="X*Y=N", help="Constraint of the mesh."),
+    text_option("--solve", metavar="B", help="Unknown of the crossover: B, Y, B/X, W_ici, C, N_chips …"),
+    text_option("--minimize", metavar="X", help="Mesh axis to choose for the least communication."),
+    text_option("--subject-to", metavar="X*Y=N", help="Constraint of the mesh."),
     ASSUME,
     EXACT,
     click.option("--passes", default="both", show_default=True, help="forward, backward or both."),
     *PROGRAM,
-    click.option("--layers", default="", metavar="L", help="Times of a stack of this many layers."),
-    click.option("--table", default="", metavar="B=1k:1M:*2", help="Times and what binds, for a range of values."),
+    text_option("--layers", metavar="L", help="Times of a stack of this many layers."),
+    text_option("--table", metavar="B=1k:1M:*2", help="Times and what binds, for a range of values."),
     FORMAT,
     OUTPUT,
 )

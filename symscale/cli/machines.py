@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symscale.cli.options import chips
+from symscale.cli.options import chips, text_option
 
 if TYPE_CHECKING:
     from symscale.machine import Machine
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", default="", shell_complete=chips)
-@click.option("--machine", "machine_file", default="", metavar="FILE.toml", help="Check and show your own chip.")
+@text_option("--machine", "machine_file", metavar="FILE.toml", help="Check and show your own chip.")
 def machines(name: str, machine_file: str) -> None:
     """List the chips, or show all values of one, each with unit, direction and source.
 

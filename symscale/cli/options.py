@@ -24,20 +24,32 @@ def chips(context: click.Context, parameter: click.Parameter, incomplete: str) -
     return [name for name in machines() if name.startswith(incomplete)]
 
 
-ON = click.option(
-    "--on", "on", default="", metavar="CHIP", shell_complete=chips, help="Put in a chip's numbers (see `machines`)."
-)
-MACHINE = click.option("--machine", "machine_file", default="", metavar="FILE.toml", help="Your own chip.")
+def filled(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    """Refuse an option that is given but empty, as an unset variable of a shell leaves it."""
+    if value is not None and not value.strip():
+        from symscale.errors import SymscaleError
+
+        raise SymscaleError(f"{parameter.opts[0]} is empty.", hint="Leave it out, or give it a value.")
+    return value or ""
+
+
+def text_option(*names: str, metavar: str, help: str, **more: Any) -> Callable[[F], F]:
+    """Return an option that holds a text: "" where it is not given, never a blank one."""
+    return click.option(*names, default=None, metavar=metavar, help=help, callback=filled, **more)
+
+
+ON = text_option("--on", "on", metavar="CHIP", shell_complete=chips, help="Put in a chip's numbers (see `machines`).")
+MACHINE = text_option("--machine", "machine_file", metavar="FILE.toml", help="Your own chip.")
 SET = click.option("--set", "sets", multiple=True, metavar="D=8192", help="Give a number, or link: F=4*D.")
 LET = click.option("--let", "lets", multiple=True, metavar="T1=2*B*D*F/C", help="Name a formula for use in others.")
-ASSUME = click.option("--assume", default="", metavar="'B << D, F'", help="Limits of the approximate form.")
+ASSUME = text_option("--assume", metavar="'B << D, F'", help="Limits of the approximate form.")
 EXACT = click.option("--exact", is_flag=True, help="Stop at the exact form.")
 FORMAT = click.option("--format", "style", default="text", show_default=True, help="text, md, latex or json.")
-OUTPUT = click.option("--output", "-o", default="", metavar="FILE", help="Write to a file, not to the terminal.")
+OUTPUT = text_option("--output", "-o", metavar="FILE", help="Write to a file, not to the terminal.")
 
 PROGRAM = (
-    click.option("--mesh", default="", metavar="X=16,Y=4", help="Mesh sizes; without it they stay symbols."),
-    click.option("--axes", default="", metavar="X=3,P=dcn", help="Physical axes (M_X) or network of a mesh axis."),
+    text_option("--mesh", metavar="X=16,Y=4", help="Mesh sizes; without it they stay symbols."),
+    text_option("--axes", metavar="X=3,P=dcn", help="Physical axes (M_X) or network of a mesh axis."),
     click.option("--dtype", default="bf16", show_default=True, help="Dtype of arrays that declare none."),
     click.option("--overlap", default="max", show_default=True, help="max, axes-serial or sum."),
     ON,
@@ -72,6 +84,8 @@ def question(program: str, **options: Any) -> Question:
             f"--minimize {options['minimize']} needs a constraint: without one the best axis is not bounded.",
             hint='Add --subject-to "X*Y = N", the mesh that a fixed number of chips allows.',
         )
+    if options.get("assume") and not options.get("solve"):
+        raise SymscaleError("--assume is a limit of an answer, and nothing is asked.", hint="Add --solve B.")
     return Question(
         program,
         solve=named(options.get("solve", ""), lets),
@@ -113,12 +127,13 @@ def chip(name: str, file: str) -> Machine | None:
 
 def sizes(text: str) -> dict[str, sp.Expr]:
     """Return the mesh sizes of `X=16,Y=4`: whole numbers, or formulas."""
-    from symscale.derivation.sizes import LARGEST
+    from symscale.derivation.sizes import LARGEST, finite
     from symscale.errors import NotationError
     from symscale.notation.formula import parse_assignments
 
     found = parse_assignments(text) if text else {}
     for name, size in found.items():
+        finite(name, size)
         if size.is_number and not (size.is_Integer and 1 <= size <= LARGEST):
             shown = size if size.is_finite and abs(size) <= LARGEST else "that many"
             raise NotationError(f"The mesh axis {name} cannot have {shown} chips.", hint="Give a whole number from 1.")
@@ -141,12 +156,13 @@ def placement(text: str) -> dict[str, sp.Expr | str]:
             found[name] = where.lower()
             continue
         links = parse_formula(where).expr
-        if links.is_number and not (links.is_Integer and 1 <= links <= 100):
+        named = all(str(each).startswith("M_") for each in links.free_symbols)
+        if not named or (links.is_number and not (links.is_Integer and 1 <= links <= 100)):
             raise NotationError(
-                f"The axis {name} cannot span {where} physical axes.",
+                f"The axis {name} cannot lie on {where[:40]!r}.",
                 text=text,
                 position=text.find(where, text.find(part)),
-                hint=f"Give a whole number from 1, or a network: {', '.join(NETWORKS)}.",
+                hint=f"Give a number of physical axes from 1, a symbol M_{name}, or a network: {', '.join(NETWORKS)}.",
             )
         found[name] = links
     return found

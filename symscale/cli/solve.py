@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from symscale.cli.options import ASSUME, EXACT, FORMAT, LET, MACHINE, ON, OUTPUT, SET, chip, with_options
+from symscale.cli.options import ASSUME, EXACT, FORMAT, LET, MACHINE, ON, OUTPUT, SET, chip, text_option, with_options
 from symscale.cli.output import rendered, style_of, write
 
 
 @click.command()
 @click.argument("relation")
 @with_options(
-    click.option("--for", "unknown", required=True, metavar="B", help="What to solve for: a symbol, or B/X."),
+    text_option("--for", "unknown", required=True, metavar="B", help="What to solve for: a symbol, or B/X."),
     ASSUME,
     EXACT,
     SET,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -14,6 +15,13 @@ from symscale.derivation.layer import Layer, lay
 from symscale.derivation.proof import Equal
 from symscale.derivation.recount import Recount
 from symscale.derivation.step import Derivation, Step
+from symscale.derivation.verbs import (
+    expected_answer,
+    expected_formula,
+    expected_number,
+    in_limit,
+    in_numbers,
+)
 from symscale.errors import StepError, SymscaleError
 from symscale.machine import Machine, machine
 from symscale.notation.elaborate import elaborate
@@ -21,9 +29,12 @@ from symscale.notation.formula import parse_formula, parse_limits
 from symscale.notation.order import Order, merge
 from symscale.partition import Collective
 from symscale.solve.limits import Limit
-from symscale.solve.relation import Relation, sign_of_number
+from symscale.solve.relation import Relation
 from symscale.solve.terms import tidy
 from symscale.vocabulary import symbol
+
+if TYPE_CHECKING:
+    from symscale.derivation.minimum import Optimised
 
 PASSES = {
     "forward": ("forward",),
@@ -112,7 +123,7 @@ class Builder:
         self.add(Step("given", "The program", _setting(layer), (), (Legal(layer),), lines=(text.strip(),)))
         return layer
 
-    def counts(self, layer: Layer, which: str) -> None:
+    def counts(self, layer: Layer, which: str = "forward") -> None:
         """Write down what a pass sends, computes and touches, per chip."""
         cost = layer.costs[which]
         _collectives(self, layer, which)
@@ -140,6 +151,14 @@ class Builder:
                 (Recount(layer, tuple(what)),),
             )
         )
+
+    def intensity(self, layer: Layer, which: str = "forward") -> sp.Expr:
+        """Return the FLOPs per byte of HBM traffic of a pass, which `counts` writes down [FLOP/B]."""
+        return intensity(layer.costs[which])
+
+    def collectives(self, layer: Layer, which: str = "forward") -> None:
+        """Write down the collectives of a pass, each with the whole array V over its axes [B]."""
+        _collectives(self, layer, which)
 
     def times(self, layer: Layer, passes: str = "forward", *, overlap: str = "max", latency: bool = False) -> Times:
         """Turn the counts of a pass (or of `both`) into times, and write them down."""
@@ -176,15 +195,21 @@ class Builder:
         passes: str = "",
         resource: str = "network",
         rule: Mapping[sp.Symbol, sp.Expr] | None = None,
+        subject_to: str = "",
+        title: str = "",
     ) -> Crossover:
         """Solve `lhs op rhs`, exactly and in the named limits, and in the dtype form.
 
         `limits` such as "B << D, F; X >> 1"; without them every mesh axis that stays a symbol is taken as long,
-        and against HBM the unknown as small beside the other dimensions. Raises UndecidedError.
+        and against HBM the unknown as small beside the other dimensions. `rule` eliminates a symbol, and so
+        does a constraint such as `subject_to="X*Y = N_chips"`. `title` stands before the steps' own titles.
+        Raises UndecidedError.
         """
         unknown = parse_formula(solve_for).expr if isinstance(solve_for, str) else solve_for
         if isinstance(limits, str):
             limits = [Limit(each.small, tuple(each.large)) for each in parse_limits(limits)]
+        if subject_to and self.layer is not None:
+            rule = {**(rule or {}), **_eliminated(self.layer, subject_to, unknown)}
         found, steps = cross(
             Relation(lhs, op, rhs),
             unknown,
@@ -195,7 +220,7 @@ class Builder:
             resource=resource,
             rule=rule or {},
         )
-        self.steps += steps
+        self.steps += [replace(step, title=f"{title}: {step.title}") for step in steps] if title else steps
         self.crossovers.append(found)
         return found
 
@@ -217,16 +242,57 @@ class Builder:
             raise SymscaleError("There is nothing to evaluate yet.", hint="Solve a crossover first.")
         crossover = crossover or self.crossovers[-1]
         chip = machine(on) if isinstance(on, str) else on
-        given = {
-            symbol(name): sp.Integer(value) if isinstance(value, int) else value
-            for name, value in (values or {}).items()
-        }
-        found, step = evaluate(crossover, self.layer, chip, given)
+        found, step = evaluate(crossover, self.layer, chip, _given(values))
         self.steps.append(step)
         self.crossovers[self.crossovers.index(crossover)] = found
         if expect is not None:
-            _expected(found, str(expect))
+            expected_number(found.value, str(expect))
         return found
+
+    def approximate(self, name: str, expr: sp.Expr, limits: str) -> sp.Expr:
+        """Return a quantity in limits such as "B << D, F", and write down what they drop. Raises UndecidedError."""
+        found, step = in_limit(name, expr, limits)
+        self.steps.append(step)
+        return found
+
+    def number(
+        self,
+        name: str,
+        expr: sp.Expr,
+        *,
+        on: str | Machine | None = None,
+        values: Mapping[str, sp.Expr | int] | None = None,
+        expect: str | None = None,
+    ) -> sp.Expr:
+        """Return a quantity with numbers put in. Raises StepError if it is not what the author expects."""
+        chip = machine(on) if isinstance(on, str) else on
+        found, step = in_numbers(name, expr, self.layer, chip, _given(values))
+        self.steps.append(step)
+        if expect is not None:
+            expected_number(found, expect)
+        return found
+
+    def optimise(
+        self,
+        layer: Layer,
+        spent: Times,
+        over: str,
+        *,
+        subject_to: str = "",
+        solve: str = "",
+        on: str | Machine | None = None,
+        values: Mapping[str, sp.Expr | int] | None = None,
+    ) -> Optimised:
+        """Return the mesh axis size that minimises the communication; `solve` asks what must hold to hide it there.
+
+        Raises UndecidedError where the optimum is not known in closed form.
+        """
+        from symscale.derivation.minimum import optimise
+        from symscale.derivation.question import Question
+
+        question = Question("", minimize=over, subject_to=subject_to, solve=solve)
+        chip = machine(on) if isinstance(on, str) else on
+        return optimise(self, layer, {"forward": spent}, question, _given(values), chip)
 
     def conclude(self, found: Crossover) -> None:
         """Restate the headline: the strictest condition, with its dtype form and its number."""
@@ -253,13 +319,20 @@ class Builder:
         """Note something that an equation shows; `equal` are the right sides, found another way."""
         self.add(Step("remark", "Remark", text, tuple(equations), (Equal(tuple(equal)),)))
 
-    def expect(self, found: sp.Expr, text: str) -> None:
-        """Compare a formula the author states with the derived one. Raises StepError if they differ."""
-        stated = parse_formula(text).expr
-        step = Step("remark", "Expected", text, (Relation(symbol("expected"), "==", stated),), (Equal((found,)),))
-        from symscale.derivation.step import verify
+    def equal(self, name: str, found: sp.Expr, other: sp.Expr, text: str) -> None:
+        """Note that two ways lead to the same quantity; the step is refused where they do not."""
+        self.add(Step("remark", "Remark", text, (Relation(symbol(name), "==", found),), (Equal((other,)),)))
 
-        verify(step)
+    def expect(self, found: sp.Expr | Crossover, text: str) -> None:
+        """Compare what the author states with what was derived: a formula, or an answer such as "B/X >= C/W_ici".
+
+        The answers "always" and "never" are read too; without bytes per element the dtype form is meant.
+        Raises StepError if they differ.
+        """
+        if isinstance(found, Crossover):
+            expected_answer(found, self.layer, text)
+        else:
+            expected_formula(found, text)
 
 
 def intensity(cost: PassCost) -> sp.Expr:
@@ -269,13 +342,14 @@ def intensity(cost: PassCost) -> sp.Expr:
     return 1 / tidy([term / cost.total_flops for term in sp.Add.make_args(cost.hbm_bytes)])
 
 
-def _expected(found: Crossover, text: str) -> None:
-    stated = parse_formula(text).expr
-    digits = max(2, len(text.replace(",", "").replace(".", "").strip("0")))
-    value = found.value
-    if value is None or sign_of_number(abs(value / stated - 1) - sp.Rational(6, 10**digits)) > 0:
-        shown = "no number" if value is None else str(value.evalf(6))
-        raise StepError(f"The derivation gives {shown}, where {text} is expected.")
+def _given(values: Mapping[str, sp.Expr | int] | None) -> dict[sp.Symbol, sp.Expr]:
+    return {symbol(k): sp.Integer(v) if isinstance(v, int) else v for k, v in (values or {}).items()}
+
+
+def _eliminated(layer: Layer, subject_to: str, keep: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
+    from symscale.derivation.question import Question, constraint
+
+    return constraint(Question("", subject_to=subject_to), layer, keep)
 
 
 def _setting(layer: Layer) -> str:

@@ -246,6 +246,8 @@ def verdict(unknown: sp.Expr, case: Case) -> Prose:
         return ("the second program is faster for every ", unknown)
     if case.intervals == (ALWAYS,):
         return ("the first program is at least as fast for every ", unknown)
+    if bounds(unknown, case):
+        return "there the first program is at least as fast; elsewhere the second is faster"
     parts: list[str | sp.Expr | Relation] = ["the first program is at least as fast for "]
     for number, interval in enumerate(case.intervals):
         parts += [" or "] * (number > 0)

@@ -13,7 +13,7 @@ from symscale.derivation.builder import PASSES, Builder
 from symscale.derivation.crossover import Crossover, border
 from symscale.derivation.layer import Layer
 from symscale.derivation.minimum import Optimised, optimise
-from symscale.derivation.sizes import placed, settled
+from symscale.derivation.sizes import assumed, placed, settled
 from symscale.derivation.step import Derivation
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import Machine, machine
@@ -124,6 +124,13 @@ def _known(question: Question, layer: Layer) -> None:
     have = {*layer.program.sizes.values(), *layer.program.mesh.values()}
     symbols = {s for size in have for s in size.free_symbols} | MACHINE | set(layer.typed.size.values())
     symbols |= {s for axis in layer.axes.values() for s in axis.links.free_symbols} | {symbol("N_chips")}
+    if not unknown.is_Symbol and not (unknown.is_Mul or unknown.is_Pow):
+        raise LayoutError(
+            f"{question.solve} is neither a symbol nor a ratio.",
+            text=question.solve,
+            position=0,
+            hint="Solve for B, or B/X.",
+        )
     strange = sorted(str(s) for s in unknown.free_symbols - symbols)
     if strange or not unknown.free_symbols:
         raise LayoutError(
@@ -168,6 +175,7 @@ def _crossovers(
     limits: Sequence[Limit] | None = None
     if question.assume:
         limits = [Limit(each.small, tuple(each.large)) for each in parse_limits(question.assume)]
+        assumed(limits, layer, aliases(layer))
     eliminated = constraint(question, layer, unknown)
     for name, times in found.items():
         if times.math == 0 or name == "update":
@@ -187,6 +195,11 @@ def _crossovers(
                 ask(exact=True)
             if chip is not None or numeric:
                 d.evaluate(on=chip, values={str(k): v for k, v in numeric.items()})
+    if not d.crossovers:
+        raise LayoutError(
+            f"{question.solve} decides nothing: no pass has arithmetic and a transfer that depend on it.",
+            hint="Solve for a size, or for the rate of a network that the program uses (T_hop: with --latency).",
+        )
 
 
 def constraint(question: Question, layer: Layer, keep: sp.Expr) -> dict[sp.Symbol, sp.Expr]:

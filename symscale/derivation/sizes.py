@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -13,6 +13,7 @@ from symscale.vocabulary import TABLE, symbol
 
 if TYPE_CHECKING:
     from symscale.derivation.layer import Layer
+    from symscale.solve.limits import Limit
 
 # Beyond these no quantity of the field lies, and exact arithmetic stays quick.
 LARGEST = sp.Integer(10) ** 40
@@ -31,10 +32,15 @@ def settled(values: Mapping[str, sp.Expr]) -> tuple[dict[str, sp.Expr], dict[str
         if value.is_number:
             numbers[name] = positive(name, value)
             continue
-        if any(str(each).lower() in NOT_NUMBERS for each in value.free_symbols):
-            raise SymscaleError(f"{name} = {to_text(value)} is no number.", hint="Give a positive number.")
-        links[name] = value
+        links[name] = finite(name, value)
     return numbers, {name: _followed(name, links) for name in links}
+
+
+def finite(name: str, value: sp.Expr) -> sp.Expr:
+    """Return a formula without the words for what is no number (nan, inf). Raises SymscaleError."""
+    if any(str(each).lower() in NOT_NUMBERS for each in value.free_symbols):
+        raise SymscaleError(f"{name} = {to_text(value)} is no number.", hint="Give a positive number.")
+    return value
 
 
 def positive(name: str, value: sp.Expr) -> sp.Expr:
@@ -55,14 +61,26 @@ def _followed(name: str, links: Mapping[str, sp.Expr]) -> sp.Expr:
     value = links[name]
     for _ in range(len(links)):
         if symbol(name) in value.free_symbols:
-            raise SymscaleError(
-                f"{name} is given in terms of itself: {name} = {to_text(value)}.", hint="Leave one of these links out."
-            )
+            circle = ", ".join(f"{each} = {to_text(links[each])}" for each in links)
+            raise SymscaleError(f"{name} is given in terms of itself: {circle}.", hint="Leave one of these out.")
         inner = {symbol(each): links[each] for each in links if symbol(each) in value.free_symbols}
         if not inner:
             return value
         value = value.xreplace(inner)
     raise SymscaleError(f"The links of {name} go round in a circle.", hint="Leave one of them out.")
+
+
+def assumed(limits: Sequence[Limit], layer: Layer, aliases: Mapping[str, str]) -> None:
+    """Refuse limits of sizes that a program does not have. Raises LayoutError."""
+    program = layer.program
+    have = {str(each) for size in (*program.sizes.values(), *program.mesh.values()) for each in size.free_symbols}
+    for each in (part for limit in limits for part in (limit.small, *limit.large)):
+        for name in sorted(map(str, each.free_symbols)):
+            if aliases.get(name, name) not in have | _rates(layer):
+                raise LayoutError(
+                    f"The limit speaks of {name[:60]}, which the program leaves no room for.",
+                    hint=f"Sizes still open: {', '.join(sorted(have)) or 'none'}.",
+                )
 
 
 def placed(
@@ -80,7 +98,7 @@ def placed(
     for name in (*numbers, *links):
         own = own_symbol(name, layer, aliases)
         if name in numbers:
-            if own in _counts(layer) and not numbers[name].is_Integer:
+            if own in counts(layer) and not numbers[name].is_Integer:
                 raise LayoutError(f"{name} = {to_text(numbers[name])} is not whole.", hint="Sizes are whole numbers.")
             found[own] = numbers[name]
         elif name not in layer.program.sizes:
@@ -120,7 +138,8 @@ def _rates(layer: Layer) -> set[str]:
     return machine | widths | links | peaks | {"T_hop", "N_chips", "b"}
 
 
-def _counts(layer: Layer) -> set[sp.Symbol]:
+def counts(layer: Layer) -> set[sp.Symbol]:
+    """Return the symbols that stand for whole numbers: sizes, mesh axes, chips."""
     return {*layer.program.sizes.values(), *layer.program.mesh.values(), symbol("N_chips")}
 
 

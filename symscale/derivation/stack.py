@@ -11,11 +11,12 @@ from symscale.derivation.crossover import pass_name
 from symscale.derivation.evaluate import numbers
 from symscale.derivation.proof import Equal, float_value
 from symscale.derivation.question import Answered, aliases
-from symscale.derivation.sizes import LARGEST, own_symbol, placed, settled
+from symscale.derivation.sizes import LARGEST, counts, fitting, own_symbol, placed, positive, settled
 from symscale.derivation.step import Step
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import machine
 from symscale.notation.formula import parse_formula, parse_range
+from symscale.notation.text import to_text
 from symscale.solve.relation import Relation
 from symscale.vocabulary import symbol
 
@@ -101,6 +102,10 @@ def tabulated(answered: Answered, text: str, layers: str = "") -> Table:
             f"The table would have {len(points):,} rows.", hint=f"At most {MOST_ROWS:,}: widen the step."
         )
     _complete(answered, unknown, known, layers_of(layers))
+    for value in points:
+        if positive(name, value) and unknown in counts(layer) and not value.is_Integer:
+            raise LayoutError(f"{name} = {to_text(value)} is not whole.", hint="Sizes are whole numbers.")
+        fitting(layer, {**known, unknown: value})
     rows = {}
     for which, each in answered.times.items():
         scaled = [spent * layers_of(layers) for spent in (each.math, each.hbm, each.comms)]

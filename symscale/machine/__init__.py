@@ -1,5 +1,8 @@
 """Chips and networks: exact numbers with their sources."""
 
+import sys
+from types import ModuleType
+
 from symscale.machine.library import generic_network, load_machine, machine, machines
 from symscale.machine.model import Fact, Level, Machine, Network, Wrap, wraps
 from symscale.machine.slices import Slice, parse_slice
@@ -18,3 +21,13 @@ __all__ = [
     "parse_slice",
     "wraps",
 ]
+
+
+class _Package(ModuleType):
+    """`from symscale import machine` gives this package; called, it looks a chip up."""
+
+    def __call__(self, name: str) -> Machine:
+        return machine(name)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
 
 import sympy as sp
 
@@ -56,3 +59,13 @@ def partition(
         gradients,
         {name: Buffer(name, layout) for name, layout in stored.items()},
     )
+
+
+class _Package(ModuleType):
+    """`from symscale import partition` gives this package; called, it plans a program."""
+
+    def __call__(self, program: Program, **options: Any) -> Plan:
+        return partition(program, **options)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -156,14 +156,14 @@ class Backward:
         self.give(name, binary(product, Value(product.out, dims), [gradient, slope], self.schedule))
 
     def _spread(self, operation: Reduce, planned: Local, gradient: Buffer) -> None:
+        """Spread the gradient over what was reduced; a sum owed over an axis that splits it is paid first."""
         source = planned.operands[0]
-        kind = "spread" if operation.kind == "sum" else f"spread_{operation.kind}"
-        made = Reduce(self.fresh(source.value), kind, gradient.value, operation.dims)
-        operands = [gradient] if operation.kind == "sum" else [gradient, source, planned.result]
-        if operation.kind != "sum":
-            gradient = self.schedule.fetch(gradient.value, gradient.layout, gradient.layout.paid)
-            operands[0] = gradient
-        owes = [axis for axis in gradient.layout.owes if axis not in source.layout.split]
+        linear = operation.kind == "sum"
+        owes = [axis for axis in gradient.layout.owes if linear and axis not in source.layout.split]
+        ready = self.schedule.fetch(gradient.value, gradient.layout, gradient.layout.owing(owes))
+        made = Reduce(self.fresh(source.value), "spread" if linear else f"spread_{operation.kind}", ready.value, operation.dims)
+        result = Buffer(planned.result.value, planned.result.layout.paid)
+        operands = [ready] if linear else [ready, self.saved(source), result]
         self.give(source.value, self.schedule.run(made, operands, source.layout.paid.owing(owes)))
 
 

@@ -25,6 +25,10 @@ class Schedule:
         """Note that `value` is at hand in `layout`."""
         self._at_hand.setdefault(value, []).append(layout)
 
+    def keep_only(self, value: str, layout: Layout) -> None:
+        """Forget every layout but one: a result lies in its declared layout, whatever it came out in."""
+        self._at_hand[value] = [layout]
+
     def holds(self, value: str, layout: Layout) -> bool:
         """Tell whether `value` is at hand in `layout`."""
         return layout in self._at_hand.get(value, ())
@@ -95,6 +99,7 @@ def plan_forward(program: Program, schedule: Schedule) -> dict[str, Layout]:
         value = program.values[operation.out]
         result = _forward(operation, value, stored, schedule)
         stored[value.name] = schedule.fetch(value.name, result, value.layout or result).layout
+        schedule.keep_only(value.name, stored[value.name])
     return stored
 
 

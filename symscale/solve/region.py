@@ -134,7 +134,9 @@ def _addends(expr: sp.Expr) -> list[sp.Expr]:
 def _is_difference(expr: sp.Expr) -> bool:
     """Whether a difference is a factor; it is positive in the region, but that does not show in its terms."""
     bases = (factor.as_base_exp()[0] for factor in sp.Mul.make_args(expr))
-    return any(base.is_Add and sign_of(base) != 1 for base in bases)
+    if not any(base.is_Add and sign_of(base) != 1 for base in bases):
+        return False
+    return all(power.exp.is_Integer for power in expr.atoms(sp.Pow))
 
 
 def _small(side: sp.Expr) -> bool:

@@ -264,7 +264,7 @@ def _laid_out(ratio: Monomial, left: sp.Expr, right: sp.Expr, op: str) -> Relati
     hard = {b: p for b, p in ratio.powers.items() if is_hardware(b) or b.is_Integer}
     soft = {b: p for b, p in ratio.powers.items() if b not in hard}
     # a sum reads best below: D*F/(D + F) > …, or alone on the right: d > a + c
-    height = sum(soft.values(), sp.S.Zero) - (left is not sp.S.One) + (right is not sp.S.One)
+    height = sum(soft.values(), sp.S.Zero) - int(left is not sp.S.One) + int(right is not sp.S.One)
     if not soft and left is right:
         height = sum(hard.values(), sp.S.Zero)
     if height < 0 or (height == 0 and _later(ratio, left, right)):
