@@ -93,9 +93,9 @@ def activations_one_axis(d):
     d.number("T_comms", spent, on="tpu-v4p", values={"B": 1024, "D": 4096, "Y": 4}, expect="23e-6")
 
 
-@derivation("collectives/activations-two-axes", title="Gathering activations over two axes", source=BOOK)
+@derivation("collectives/activations-two-axes", title="Gathering activations over two axes at once", source=BOOK)
 def activations_two_axes(d):
-    spent = move(d, "A[B_X, D_Y] -> G[B, D]", "X, Y >> 1")
+    spent = move(d, "A[B_XY, D] -> G[B, D]", "X, Y >> 1")
     d.number("T_comms", spent, on="tpu-v4p", values={"B": 1024, "D": 4096}, expect="46e-6")
 
 

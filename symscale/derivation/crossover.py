@@ -323,7 +323,7 @@ def _dtype_form(where: str, found: Crossover, layer: Layer, long: frozenset[sp.S
     numbers = layer.typed.numbers
     answer = found.headline
     equations = tuple(each for case in answer.cases for each in bounds(answer.unknown, case))
-    if not equations or not any(set(numbers) & each.free_symbols for each in equations):
+    if not equations or not any(set(numbers) & each.rhs.free_symbols for each in equations):
         return []
     names = sorted({layer.typed.dtype[name] for name in layer.program.leaves})
     values = tuple(numbers.items())

@@ -78,7 +78,7 @@ def assumed(limits: Sequence[Limit], layer: Layer, aliases: Mapping[str, str]) -
         for name in sorted(map(str, each.free_symbols)):
             if aliases.get(name, name) not in have | _rates(layer):
                 raise LayoutError(
-                    f"The limit speaks of {name[:60]}, which the program leaves no room for.",
+                    f"The limit speaks of {name[:60]}, which is no open size of the program.",
                     hint=f"Sizes still open: {', '.join(sorted(have)) or 'none'}.",
                 )
 
