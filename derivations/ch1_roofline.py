@@ -92,7 +92,7 @@ def matrix_per_row(d):
     d.number("intensity", wide, expect="2")
 
 
-@derivation("roofline/two-chips", title="Splitting a contraction over two chips", source=BOOK)
+@derivation("sharding/two-chips", title="Splitting a contraction over two chips", source=BOOK)
 def two_chips(d):
     layer = d.program("x[B, D_X] * W[D_X, F] -> y[B, F]", on="tpu-v5e", mesh={"X": 2}, passes=["forward"])
     d.counts(layer)

@@ -87,6 +87,23 @@ def latency_shard(d):
     d.evaluate(on="tpu-v5e", expect="45e3")
 
 
+@derivation("collectives/latency-two-axes", title="Latency over two axes", source=BOOK)
+def latency_two_axes(d):
+    layer = d.program("A[I_XY] -> G[I]", passes=["forward"], latency=True)
+    ideal = d.times(layer)
+    real = d.times(layer, latency=True)
+    bound = d.crossover(ideal.comms, ">=", real.comms, "b*I", limits="X, Y >> 1", title="Bandwidth rules")
+    d.expect(bound, "b*I >= T_hop*(X + Y)*W_ici")
+    d.evaluate(on="tpu-v5e", values={"X": 16, "Y": 16}, expect="2.88e6")
+
+
+@derivation("collectives/latency-bound", title="A small array on a line of four takes three hops", source=BOOK)
+def latency_bound(d):
+    layer = d.program("A[I_Y, J] -> G[I, J]", on="tpu-v5e", mesh={"Y": 4}, passes=["forward"], latency=True)
+    spent = d.times(layer, latency=True).comms
+    d.number("T_comms", spent, on="tpu-v5e", values={"I": 256, "J": 256}, expect="3e-6")
+
+
 @derivation("collectives/activations-one-axis", title="Gathering activations over one axis", source=BOOK)
 def activations_one_axis(d):
     spent = move(d, "A[B_X, D_Y] -> G[B, D_Y]")

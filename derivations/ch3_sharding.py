@@ -81,7 +81,20 @@ def gather_or_reduce(d):
     reduce = d.program("x[B, D_X] * W[D_X, F] -> y[B, F]", passes=["forward"])
     split = d.times(reduce)
     better = d.crossover(split.total, "<=", whole.total, "D", limits="X >> 1", title="Where reducing is faster")
+    d.expect(better, "D >= Min(2*B, 2*C/W_ici)")
     d.evaluate(better, on="tpu-v5p", values={"B": 8192}, expect="5100")
+
+
+@derivation("sharding/replicate", title="When is it best not to split at all?", source=BOOK)
+def replicate(d):
+    whole = d.program("A[I, J] * B[J, K] -> C[I, K]", passes=["forward"])
+    first = d.times(whole)
+    split = d.program("A[I_XYZ, J] * B[J, K] -> P[I_XYZ, K]; P -> C[I, K]", passes=["forward"])
+    d.collectives(split)
+    second = d.times(split)
+    inner = d.crossover(first.total, ">=", second.total, "J", limits="X, Y, Z >> 1", title="Where splitting is faster")
+    d.expect(inner, "J >= C/(3*W_ici)")
+    d.evaluate(inner, on="tpu-v4p", expect="1018.5")
 
 
 @derivation("sharding/mesh-4x4-contraction", title="A contraction over a line of four", source=BOOK)

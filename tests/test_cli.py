@@ -19,7 +19,7 @@ from symscale.notation.formula import parse_formula, parse_relation
 ROOT = Path(__file__).resolve().parent.parent
 FSDP = "In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]"
 ONE = "x[B, D] * W[D, F] -> y[B, F]"
-SMALL = '''
+SMALL = """
 from symscale import derivation
 
 @derivation("own/roofline", title="A roofline of my own", source="nobody")
@@ -28,7 +28,7 @@ def roofline(d):
     t = d.times(layer, "forward")
     d.crossover(t.math, ">=", t.hbm, "B", resource="hbm")
     d.evaluate(on="tpu-v5e", expect="240")
-'''
+"""
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
@@ -170,7 +170,7 @@ def test_solve_with_names_and_the_dtype_form(capsys):
     text = said(
         capsys, "solve", "T1 > T2", "--for", "B", "--let", "T1=2*B*D*F/C", "--let", "T2=2*D*F/W_ici", "--on", "tpu-v5e"
     )
-    assert "this is the dtype form" in text
+    assert "this is the dtype form" in " ".join(text.split())
     assert "B > 2,188.89" in text  # 197e12/90e9, strict as asked
 
 
@@ -183,7 +183,7 @@ def test_solve_keeps_equations_and_links(capsys):
 def test_unit_of_an_own_symbol(capsys):
     assert "V >= " in said(capsys, "solve", "V/W_x >= T_hop", "--for", "V", "--unit", "V=B", "--unit", "W_x=B/s")
     assert run(["solve", "V/W_x >= T_hop", "--for", "V", "--unit", "V=B", "--unit", "W_x=B"]) == 2
-    assert "in B" in capsys.readouterr().err or True
+    assert "`T_hop` (in s)" in capsys.readouterr().err
 
 
 GATHER = "A[I, J_X] -> G[I, J]; G * B[J, K] -> C[I, K]"
@@ -195,11 +195,13 @@ def test_compare_gather_with_reduce(capsys):
     # gathering sends J/(2K) of what the AllReduce sends, and computes X times as much
     assert "J <= 2*K" in text or "min(b*C/W_ici, 2*K)" in text or "min(2*K, b*C/W_ici)" in text
     assert "there the first program is at least as fast" in text
-    numbers = [*"--on tpu-v5e --set I=512,J=8192,K=4096 --mesh X=4".split()]
+    numbers = ["--on", "tpu-v5e", "--set", "I=512,J=8192,K=4096", "--mesh", "X=4"]
     text = said(capsys, "compare", GATHER, REDUCE, *numbers)
     # 2*512*8192*4096/197e12 against 2*(3/4)*2*512*4096*2/90e9 (a line of 4 is bound by its link)
     assert "The second program is 1.248 times as fast as the first." in text
-    assert "The first program is 1.248 times as fast as the second." in said(capsys, "compare", REDUCE, GATHER, *numbers)
+    assert "The first program is 1.248 times as fast as the second." in said(
+        capsys, "compare", REDUCE, GATHER, *numbers
+    )
     assert "Both programs take the same time." in said(capsys, "compare", GATHER, GATHER, *numbers)
 
 

@@ -34,14 +34,14 @@ def test_a_ring_switches_from_latency_to_bandwidth():
     """V = X*T_hop*W/2."""
     found = table(regimes(top(V / W_ici, X * T_hop / 2)))
     assert found == {
-        V / W_ici: {"X/V <= 2/(T_hop*W_ici)"},
-        X * T_hop / 2: {"X/V >= 2/(T_hop*W_ici)"},
+        V / W_ici: {"T_hop*W_ici*X <= 2*V"},
+        X * T_hop / 2: {"T_hop*W_ici*X >= 2*V"},
     }
 
 
 def test_what_stands_beside_the_max_does_not_enter_its_conditions():
     found = table(regimes(top(V / W_ici, X * T_hop / 2) + 2 * B * D * F / C))
-    assert found[2 * B * D * F / C + V / W_ici] == {"X/V <= 2/(T_hop*W_ici)"}
+    assert found[2 * B * D * F / C + V / W_ici] == {"T_hop*W_ici*X <= 2*V"}
 
 
 def test_arithmetic_memory_and_network():
@@ -56,6 +56,12 @@ def test_redundant_conditions_and_empty_regimes_go():
     assert table(regimes(top(X, 2 * X))) == {2 * X: set()}
     # X**3 >= B and X >= 1 where B >= 1: the middle one never wins strictly
     assert set(table(regimes(top(B, B * X, B * X**2)))) == {B, B * X**2}
+
+
+def test_a_condition_that_follows_from_the_others_goes():
+    """B >= sqrt(D*F) follows from B >= D and B >= F; a middle term that never wins has no regime at all."""
+    found = table(regimes(top(sp.sqrt(D * F), B, D, F)))
+    assert found == {B: {"B >= D", "B >= F"}, D: {"B <= D", "D >= F"}, F: {"B <= F", "D <= F"}}
 
 
 def test_nested_and_scaled_max():

@@ -15,7 +15,7 @@ from symscale.cli.library import list_, report, show
 from symscale.cli.machines import machines
 from symscale.cli.solve import solve
 
-OK, USAGE = 0, 2
+OK, WRONG, USAGE = 0, 1, 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -43,11 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0 is well, 1 a wrong or stale answer, 2 an input that cannot be read."""
-    from symscale.errors import SymscaleError
+    from symscale.errors import StepError, SymscaleError
 
     try:
         code = cli.main(args=arguments, prog_name="symscale", standalone_mode=False)
         return code if isinstance(code, int) else OK
+    except StepError as error:
+        complain(str(error))
+        return WRONG
     except SymscaleError as error:
         complain(str(error) if error.hint else f"{error}\n{way_out(arguments)}")
     except click.exceptions.NoArgsIsHelpError as error:

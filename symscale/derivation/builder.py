@@ -82,6 +82,11 @@ class Builder:
         """Append a step."""
         self.steps.append(step)
 
+    @staticmethod
+    def symbol(name: str) -> sp.Symbol:
+        """Return the positive symbol of this name, such as a number of physical axes M_X."""
+        return symbol(name)
+
     def program(
         self,
         text: str,

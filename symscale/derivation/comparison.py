@@ -22,7 +22,7 @@ from symscale.notation.elaborate import elaborate
 from symscale.notation.formula import parse_formula, parse_limits
 from symscale.notation.numbers import format_number
 from symscale.notation.order import merge
-from symscale.solve import approximate, crossover
+from symscale.solve import approximate_relation, crossover
 from symscale.solve.limits import Limit
 from symscale.solve.relation import ALWAYS, Case, Relation, Solution
 from symscale.vocabulary import symbol
@@ -173,7 +173,7 @@ def _border(
         d.steps += _cases("", relation, solution, unknown, frozenset(mesh))
         found.append(_found(relation, solution, unknown))
     if limits:
-        near, steps = _in_limits(relation, limits)
+        near, steps = _in_limits(relation, limits, bool(assume))
         d.steps += steps
         if near != relation:
             relation, solution = near, _solution(near, unknown, mesh)
@@ -207,17 +207,22 @@ def _limits(relation: Relation, mesh: Sequence[sp.Symbol], assume: str) -> list[
     return [Limit(sp.S.One, long)] if long else []
 
 
-def _in_limits(relation: Relation, limits: Sequence[Limit]) -> tuple[Relation, list[Step]]:
-    """Return the relation in the limits, with the step that says what was dropped; unchanged if nothing was."""
-    sides = [approximate(each, limits) for each in (relation.lhs, relation.rhs)]
-    dropped = [part for each in sides for term in each.dropped for part in (", ", term)][1:]
-    if not dropped:
+def _in_limits(relation: Relation, limits: Sequence[Limit], named: bool) -> tuple[Relation, list[Step]]:
+    """Return the relation in the limits, with the step that says what was dropped; unchanged if nothing was.
+
+    Raises SymscaleError where nothing was dropped in limits that the user named.
+    """
+    try:
+        near, found = approximate_relation(relation, limits)
+    except SymscaleError:
+        if named:
+            raise
         return relation, []
-    near = Relation(sides[0].approximate, relation.op, sides[1].approximate)
+    dropped = [part for each in found for term in each.dropped for part in (", ", term)][1:]
     names = ", ".join(readable(limit_text(each)) for each in limits)
-    equations = tuple(Relation(name, "==", each.approximate) for name, each in zip(TIMES, sides, strict=True))
+    equations = tuple(Relation(name, "==", each.approximate) for name, each in zip(TIMES, found, strict=True))
     reason: Prose = (f"In the limit {names} drop ", *dropped, ".")
-    return near, [Step("approximate", "Both times in the limit", reason, equations, (InLimit(tuple(sides)),))]
+    return near, [Step("approximate", "Both times in the limit", reason, equations, (InLimit(tuple(found)),))]
 
 
 def _found(relation: Relation, solution: Solution, unknown: sp.Expr, limits: tuple[str, ...] = ()) -> Crossover:

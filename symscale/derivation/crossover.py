@@ -343,6 +343,8 @@ def _unit(unknown: sp.Expr, layer: Layer | None) -> str:
         return "chips"
     if layer is None:
         return count
+    if set(layer.typed.numbers) & above.free_symbols:
+        count = "B"
     if above in layer.mesh_symbols:
         return "chips"
     if below == symbol("N_chips"):

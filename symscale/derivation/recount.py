@@ -48,7 +48,8 @@ class Recount:
 
 def integer_point(layer: Layer, rng: random.Random) -> dict[sp.Symbol, sp.Expr]:
     """Return random integer sizes for every symbol of a program; every dimension is divisible by the mesh."""
-    point: dict[sp.Symbol, sp.Expr] = {size: sp.Integer(rng.randint(3, 6)) for size in layer.mesh_symbols}
+    lengths = sorted({s for size in layer.program.mesh.values() for s in size.free_symbols}, key=str)
+    point: dict[sp.Symbol, sp.Expr] = {size: sp.Integer(rng.randint(3, 6)) for size in lengths}
     chips = math.prod(int(size.xreplace(point)) for size in layer.program.mesh.values())
     for size in layer.program.sizes.values():
         for symbol in size.free_symbols:

@@ -127,55 +127,68 @@ def scales(limits: Sequence[Limit]) -> Scales:
     """Return how every symbol moves: x << y makes x shrink, all else fixed; X >> 1 makes X grow.
 
     In chains what is smaller keeps its distance: B << D, D << F makes B shrink faster than D; X >> 1, X << F
-    makes F grow faster than X. Raises UndecidedError if the limits contradict each other.
+    makes F grow faster than X; of X >> 1, B << X no more follows than that B/X shrinks.
+    Raises UndecidedError if the limits contradict each other.
     """
     pairs = list(_pairs(limits))
+    grown = _grown(pairs)
     moved: dict[sp.Symbol, Vector] = {}
-    zero = (0,) * len(pairs)
     for _ in range(len(pairs) + 1):
-        before = dict(moved)
-        for position, (small, large) in enumerate(pairs):
-            unit = tuple(int(position == i) for i in range(len(pairs)))
-            _move(moved, small, large, unit, zero)
+        before, moved = moved, _moved_once(pairs, grown, moved)
         if moved == before:
-            shrinking = frozenset(i for i, (small, _) in enumerate(pairs) if small is not None)
+            shrinking = frozenset(i for i, pair in enumerate(pairs) if pair.small is not None)
             return Scales(moved, len(pairs), shrinking)
     raise UndecidedError(f"the limits {'; '.join(map(str, limits))} contradict each other")
 
 
-def _move(
-    moved: dict[sp.Symbol, Vector],
-    small: sp.Symbol | None,
-    large: Sequence[sp.Symbol],
-    unit: Vector,
-    zero: Vector,
-) -> None:
-    start = zero if small is None else moved.get(small, zero)
-    if small is None or any(v < 0 for v in start):
-        for each in large:
+@dataclass(frozen=True)
+class _Pair:
+    """The symbol of the small side, None for 1, and the symbols of the large side."""
+
+    small: sp.Symbol | None
+    large: tuple[sp.Symbol, ...]
+
+
+def _grown(pairs: Sequence[_Pair]) -> set[sp.Symbol]:
+    found: set[sp.Symbol] = set()
+    for _ in pairs:
+        for pair in pairs:
+            if pair.small is None or pair.small in found:
+                found.update(pair.large)
+    return found
+
+
+def _moved_once(
+    pairs: Sequence[_Pair], grown: set[sp.Symbol], before: Mapping[sp.Symbol, Vector]
+) -> dict[sp.Symbol, Vector]:
+    """What is larger than something that grows has to move; else it is the small side that does."""
+    zero = (0,) * len(pairs)
+    moved: dict[sp.Symbol, Vector] = {}
+    for position, pair in enumerate(pairs):
+        unit = tuple(int(position == i) for i in range(len(pairs)))
+        if pair.small is None or pair.small in grown:
+            start = zero if pair.small is None else before.get(pair.small, zero)
             wanted = tuple(s - u for s, u in zip(start, unit, strict=True))
-            moved[each] = tuple(map(min, moved.get(each, wanted), wanted))
-        return
-    for each in large:
-        wanted = tuple(u + max(0, v) for u, v in zip(unit, moved.get(each, zero), strict=True))
-        moved[small] = tuple(map(max, moved.get(small, zero), wanted))
-    if not large:
-        moved[small] = tuple(map(max, start, unit))
+            for each in pair.large:
+                moved[each] = tuple(map(min, moved.get(each, wanted), wanted))
+            continue
+        for end in [before.get(each, zero) for each in pair.large] or [zero]:
+            wanted = tuple(e + u for e, u in zip(end, unit, strict=True))
+            moved[pair.small] = tuple(map(max, moved.get(pair.small, wanted), wanted))
+    return moved
 
 
-def _pairs(limits: Sequence[Limit]) -> Iterable[tuple[sp.Symbol | None, list[sp.Symbol]]]:
+def _pairs(limits: Sequence[Limit]) -> Iterable[_Pair]:
     for limit in limits:
         small, large = sp.sympify(limit.small), [sp.sympify(each) for each in limit.large]
         if not large:
             raise UndecidedError("a limit needs a large side", hint="write B << D or X >> 1")
         if small.is_number:
             for each in large:
-                yield None, [_mover(each, set())]
+                yield _Pair(None, (_mover(each, set()),))
         else:
-            yield (
-                _mover(small, {s for each in large for s in each.free_symbols}),
-                [e for e in large if e.is_Symbol],
-            )
+            others = {symbol for each in large for symbol in each.free_symbols}
+            yield _Pair(_mover(small, others), tuple(each for each in large if each.is_Symbol))
 
 
 def _mover(side: sp.Expr, others: set[sp.Symbol]) -> sp.Symbol:
