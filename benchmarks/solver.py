@@ -97,7 +97,10 @@ def right_set(question: Question, answer: Any, plain: sp.Symbol) -> bool:
     if answer is None or not isinstance(answer, sp.logic.boolalg.Boolean):
         return False
     for atom in answer.atoms(sp.core.relational.Relational):
-        if not any(side == plain and plain not in other.free_symbols for side, other in ((atom.lhs, atom.rhs), (atom.rhs, atom.lhs))):
+        if not any(
+            side == plain and plain not in other.free_symbols
+            for side, other in ((atom.lhs, atom.rhs), (atom.rhs, atom.lhs))
+        ):
             return False
     random = Random(1)
     relation = crossover(question.lhs, question.relation, question.rhs, question.unknown).relation

@@ -29,9 +29,7 @@ def _symbols(names: str) -> list[sp.Symbol]:
 
 
 B, D, F, T, S, L, H, K, G, X, Y, Z, N, P = _symbols("B D F T S L H K G X Y Z N_chips P")
-C, W, W_hbm, W_ici, W_link, W_dcn, T_hop, M_hbm, b, alpha = _symbols(
-    "C W W_hbm W_ici W_link W_dcn T_hop M_hbm b alpha"
-)
+C, W, W_hbm, W_ici, W_link, W_dcn, T_hop, M_hbm, b, alpha = _symbols("C W W_hbm W_ici W_link W_dcn T_hop M_hbm b alpha")
 M_X, M_Y, V, E, k, kv, n, a, c, d, x, t, s, b_w, b_a = _symbols("M_X M_Y V E k kv n a c d x t s b_w b_a")
 Q = sp.Rational
 
@@ -43,8 +41,13 @@ def _max(*args: sp.Expr) -> sp.Expr:
 MAIN = [
     ("matmul.roofline", 2 * B * D * F / C, ">=", b * (B * D + D * F + B * F) / W, B),
     ("matmul.intensity", 2 * B * D * F / (b * (B * D + D * F + B * F)), ">=", C / W, B),
-    ("matmul.numbers", Q(2 * 4096 * 16384) * B / Q(394 * 10**12), ">=",
-     (4096 * B + 4096 * 16384 + 16384 * B) / Q(82 * 10**10), B),
+    (
+        "matmul.numbers",
+        Q(2 * 4096 * 16384) * B / Q(394 * 10**12),
+        ">=",
+        (4096 * B + 4096 * 16384 + 16384 * B) / Q(82 * 10**10),
+        B,
+    ),
     ("matmul.two-dtypes", 2 * B * D * F / C, ">", (b_a * B * D + b_w * D * F + b_a * B * F) / W, B),
     ("matmul.per-element", 2 * B * D * F / C, ">", b * (B * D + B * D * F + B * F) / W, D),
     ("dot.product", 2 * D / C, ">", 2 * b * D / W_hbm, W_hbm),

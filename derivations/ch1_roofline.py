@@ -1,6 +1,6 @@
 """How To Scale Your Model, chapter 1: what keeps one chip busy, and what two."""
 
-from symscale.derivation import derivation
+from symscale import derivation
 
 BOOK = "How To Scale Your Model, ch. 1"
 MATMUL = "x[B, D] * W[D, F] -> y[B, F]"

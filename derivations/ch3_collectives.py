@@ -1,6 +1,6 @@
 """How To Scale Your Model, chapter 3: every change of layout, its collective and its time."""
 
-from symscale.derivation import derivation
+from symscale import derivation
 
 BOOK = "How To Scale Your Model, ch. 3"
 

@@ -1,6 +1,6 @@
 """How To Scale Your Model, chapter 3: the four cases of a sharded product."""
 
-from symscale.derivation import derivation
+from symscale import derivation
 
 BOOK = "How To Scale Your Model, ch. 3"
 

@@ -1,6 +1,6 @@
 """How To Scale Your Model, chapter 5: splitting the batch, and the weights with it."""
 
-from symscale.derivation import derivation
+from symscale import derivation
 
 BOOK = "How To Scale Your Model, ch. 5"
 LAYER = "In[B, D] * W_in[D, F] * W_out[F, D] -> Out[B, D]"

@@ -1,6 +1,6 @@
 """How To Scale Your Model, chapter 5: splitting the weights only, and mixing it with FSDP."""
 
-from symscale.derivation import derivation
+from symscale import derivation
 
 BOOK = "How To Scale Your Model, ch. 5"
 TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"

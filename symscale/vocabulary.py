@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import count
 
@@ -76,6 +77,18 @@ def symbol(name: str) -> sp.Symbol:
 def fresh(stem: str) -> sp.Symbol:
     """Return a positive symbol that equals no other, for substitutions inside an algorithm."""
     return sp.Symbol(f"_{stem}{next(_numbers)}", positive=True)
+
+
+def expression(value: sp.Expr | int | float | Fraction) -> sp.Expr:
+    """Return a number of Python's as an exact sympy number, an expression as it is; text is refused.
+
+    A float is the decimal it prints as: 0.3 is 3/10. Raises TypeError.
+    """
+    if isinstance(value, sp.Basic):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        raise TypeError(f"{value!r} is neither an expression nor a number")
+    return sp.Rational(str(value))
 
 
 def entry(name: str) -> Entry | None:

@@ -51,8 +51,7 @@ class Judge:
 
         def run(*given: Any) -> list[Any]:
             values = {
-                name: self.summed(array, self.stored[name])
-                for name, array in zip(program.leaves, given, strict=True)
+                name: self.summed(array, self.stored[name]) for name, array in zip(program.leaves, given, strict=True)
             }
             for operation in program.operations:
                 made = self.operation(operation)(*(values[name] for name in operation.inputs))
@@ -70,9 +69,7 @@ class Judge:
         inputs = [*outputs, *dict.fromkeys([*kept, *(Buffer(name, self.stored[name]) for name in stepped)])]
 
         def run(*given: Any) -> list[Any]:
-            at = {
-                buffer: self.summed(array, buffer.layout) for buffer, array in zip(inputs, given, strict=True)
-            }
+            at = {buffer: self.summed(array, buffer.layout) for buffer, array in zip(inputs, given, strict=True)}
             parts = {name: [at[buffer]] for name, buffer in zip(program.outputs, outputs, strict=True)}
             for planned in reversed(self.locals()):
                 self.transpose(planned, parts, at)

@@ -25,9 +25,7 @@ from symscale.errors import MachineError
 from symscale.machine import generic_network, machine
 from symscale.vocabulary import symbol
 
-V, X, Y, Z, W_ici, W_link, W_dcn, T_hop = map(
-    symbol, ("V", "X", "Y", "Z", "W_ici", "W_link", "W_dcn", "T_hop")
-)
+V, X, Y, Z, W_ici, W_link, W_dcn, T_hop = map(symbol, ("V", "X", "Y", "Z", "W_ici", "W_link", "W_dcn", "T_hop"))
 ICI = generic_network("ici")
 NVLINK, DCN, IB = generic_network("nvlink"), generic_network("dcn"), generic_network("ib")
 MICRO = Rational(1, 10**6)
@@ -66,9 +64,7 @@ def test_all_gather_takes_the_simulated_time(size: int, closed: bool, two_way: b
 
 
 @pytest.mark.parametrize(("size", "closed", "two_way"), LINES)
-def test_reduce_scatter_takes_the_simulated_time_and_sums_everything(
-    size: int, closed: bool, two_way: bool
-) -> None:
+def test_reduce_scatter_takes_the_simulated_time_and_sums_everything(size: int, closed: bool, two_way: bool) -> None:
     mesh = sim.Mesh((size,), (closed,))
     trees = sim.scatter(mesh, two_way)
     time, run = simulated(trees, 2 * size)
@@ -77,9 +73,7 @@ def test_reduce_scatter_takes_the_simulated_time_and_sums_everything(
     # Each chip's two half shards come from both sides; together the paths visit every other chip twice.
     arrivals = [(tree.branches[-1][1][0], reached) for tree, reached in zip(trees, run.reached, strict=True)]
     for owner in mesh.chips:
-        summed = [
-            chip for chip_owner, reached in arrivals if chip_owner == owner for chip in reached - {owner}
-        ]
+        summed = [chip for chip_owner, reached in arrivals if chip_owner == owner for chip in reached - {owner}]
         assert sorted(summed) == sorted(2 * [chip for chip in mesh.chips if chip != owner])
 
 
@@ -368,10 +362,7 @@ def test_ch3_q10_one_way_and_two_way_all_to_all() -> None:
         for kind in (Kind.AllGather, Kind.AllToAll)
         for two in (True, False)
     }
-    at = {
-        key: [time.subs({symbol("D"): d, V: 1, W_link: 1}) for d in (4, 16, 64)]
-        for key, time in times.items()
-    }
+    at = {key: [time.subs({symbol("D"): d, V: 1, W_link: 1}) for d in (4, 16, 64)] for key, time in times.items()}
     gather, gather1 = at[Kind.AllGather, True], at[Kind.AllGather, False]
     exchange, exchange1 = at[Kind.AllToAll, True], at[Kind.AllToAll, False]
     for i, d in enumerate((4, 16, 64)):
@@ -401,9 +392,7 @@ def per_byte(kind: Kind, size: int, **options: bool) -> sp.Rational:
 def test_ch12_node_gather_and_reduce() -> None:
     assert float(1 / per_byte(Kind.AllGather, 8)) == pytest.approx(514.29e9, rel=1e-4)
     assert per_byte(Kind.AllReduce, 8, in_network=True) == 1 / EGRESS
-    assert per_byte(Kind.AllReduce, 8) * EGRESS - 1 == Rational(
-        3, 4
-    )  # the gain in-network reduction promises
+    assert per_byte(Kind.AllReduce, 8) * EGRESS - 1 == Rational(3, 4)  # the gain in-network reduction promises
 
 
 def test_ch12_all_to_all_in_a_node_and_across_two() -> None:
@@ -417,9 +406,7 @@ def test_ch12_all_to_all_in_a_node_and_across_two() -> None:
 def test_ch12_fat_tree_gather() -> None:
     one_unit = hierarchical(Kind.AllGather, Integer(1), POD[:2])
     assert float(1 / one_unit) == pytest.approx(412.90e9, rel=1e-4)
-    assert float(1 / hierarchical(Kind.AllGather, Integer(1), POD, printed=True)) == pytest.approx(
-        412.90e9, rel=1e-4
-    )
+    assert float(1 / hierarchical(Kind.AllGather, Integer(1), POD, printed=True)) == pytest.approx(412.90e9, rel=1e-4)
     # With four units a node's uplink brings 127/128 of the array, not 31/32: printed 413e9.
     assert float(1 / hierarchical(Kind.AllGather, Integer(1), POD)) == pytest.approx(403.15e9, rel=1e-4)
     two_nodes = hierarchical(Kind.AllGather, Integer(1), ((8, EGRESS), (2, NODE)))

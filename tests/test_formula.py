@@ -213,9 +213,9 @@ def test_D12_formulas() -> None:
     ],
 )
 def test_D18_code_and_towers_are_refused_at_once(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     refusal(text)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(
@@ -233,9 +233,9 @@ def test_D18_code_and_towers_are_refused_at_once(text: str) -> None:
     ids=range(8),
 )
 def test_D18_a_million_characters_are_refused_at_once(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert "the limit is 100,000" in refusal(text).message
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(
@@ -252,9 +252,9 @@ def test_D18_a_million_characters_are_refused_at_once(text: str) -> None:
     ids=["brackets", "name", "digits", "tower", "roots", "subscripts", "texts"],
 )
 def test_D18_long_text_below_the_limit_ends_quickly(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     refusal(text)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
 
 
 PRIMES = [q for q in range(2, 8000) if all(q % d for d in range(2, int(q**0.5) + 1))]
@@ -273,9 +273,9 @@ HEAVY = {
 
 @pytest.mark.parametrize("kind", HEAVY)
 def test_D18_what_would_stall_the_algebra_is_refused(kind: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     refusal(HEAVY[kind])
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - start < 4
 
 
 def test_D18_many_terms_are_read() -> None:

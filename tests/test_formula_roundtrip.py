@@ -50,10 +50,7 @@ NAMES = [
 symbols = st.sampled_from(NAMES).map(symbol)
 rationals = st.builds(sp.Rational, st.integers(1, 50), st.integers(1, 12))
 powers = st.sampled_from(
-    [
-        sp.Rational(p, q)
-        for p, q in [(1, 1), (2, 1), (-1, 1), (-2, 1), (1, 2), (-1, 2), (3, 2), (1, 3), (-2, 3)]
-    ]
+    [sp.Rational(p, q) for p, q in [(1, 1), (2, 1), (-1, 1), (-2, 1), (1, 2), (-1, 2), (3, 2), (1, 3), (-2, 3)]]
 )
 monomials = st.builds(
     lambda c, factors: sp.Mul(c, *(s**e for s, e in factors)),
@@ -175,10 +172,10 @@ def test_random_text_gives_a_value_or_one_kind_of_error(reader) -> None:  # type
     @settings(derandomize=True, deadline=None, max_examples=200)
     @given(garbage)
     def check(text: str) -> None:
-        start = time.perf_counter()
+        start = time.process_time()
         with suppress(SymscaleError):
             reader(text)
-        assert time.perf_counter() - start < 2
+        assert time.process_time() - start < 2
 
     check()
 

@@ -356,10 +356,10 @@ def test_sizes_are_checked(mesh: dict[str, sp.Expr], sizes: dict[str, sp.Expr], 
 
 
 def test_a_huge_text_is_refused_at_once() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(NotationError, match="1,000,000 characters"):
         elaborate("A" * 1_000_000)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_long_programs_and_sums() -> None:

@@ -205,9 +205,9 @@ def test_equations_that_contradict_each_other_are_refused() -> None:
 def test_sums_are_checked_in_linear_time() -> None:
     def seconds(n: int) -> float:
         expr = sp.Add(*(symbol("b") * symbol(f"p{i}") * symbol(f"q{i}") / symbol("W") for i in range(n)))
-        start = time.perf_counter()
+        start = time.process_time()
         assert dimension_of(expr, KNOWN) == SECOND
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     small = min(seconds(400) for _ in range(3))
     assert seconds(4000) < 25 * small + 0.05
@@ -229,9 +229,9 @@ def test_the_words_of_a_dimension() -> None:
 
 def test_D06_many_arguments_of_max_are_quick() -> None:
     arguments = [symbol(f"a{i}") * symbol(f"c{i}") for i in range(200)]
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(maximum(*arguments).args) == 200
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 def test_extrema_agree_with_sympy() -> None:

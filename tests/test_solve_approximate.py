@@ -232,8 +232,8 @@ def test_thousands_of_terms_take_linear_time():
     spent = {}
     for count in (400, 4000):
         expr = sp.Add(*(B * each for each in names[:count]), *(D * each for each in names[:count]))
-        start = time.perf_counter()
+        start = time.process_time()
         found = approximate(expr, [Limit(B, (D,))])
-        spent[count] = time.perf_counter() - start
+        spent[count] = time.process_time() - start
         assert len(found.dropped) == count
     assert spent[4000] < 25 * spent[400]

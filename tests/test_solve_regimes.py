@@ -169,10 +169,10 @@ def test_a_common_factor_goes_outside():
 def test_a_max_of_fifty_products_is_built_without_comparing_them():
     """Case D06: sympy's own Max of 50 symbols takes two seconds."""
     names = [(symbol(f"p{i}"), symbol(f"q{i}")) for i in range(50)]
-    start = time.perf_counter()
+    start = time.process_time()
     found = largest(*(p * q / C for p, q in names))
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert len(found.atoms(sp.Max)) == 1
-    start = time.perf_counter()
+    start = time.process_time()
     simplify_max(top(*(p * q / C for p, q in names[:12])))
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5

@@ -30,6 +30,8 @@ def filled(context: click.Context, parameter: click.Parameter, value: str | None
         from symscale.errors import SymscaleError
 
         raise SymscaleError(f"{parameter.opts[0]} is empty.", hint="Leave it out, or give it a value.")
+    if value is None and parameter.required:
+        raise click.MissingParameter(ctx=context, param=parameter)
     return value or ""
 
 

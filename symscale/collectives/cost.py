@@ -108,9 +108,7 @@ def bus_factor(kind: Kind | str, chips: int | sp.Expr) -> sp.Expr:
     return 2 * share if kind is Kind.AllReduce else share
 
 
-def received_bytes(
-    kind: Kind, volume: sp.Expr, axes: tuple[AxisOn, ...], in_network: bool = False
-) -> sp.Expr:
+def received_bytes(kind: Kind, volume: sp.Expr, axes: tuple[AxisOn, ...], in_network: bool = False) -> sp.Expr:
     """Return the bytes meant for a chip that it receives [B]; what it only passes on is not counted."""
     n = sp.Mul(*(axis.size for axis in axes))
     if kind is Kind.Slice or n == 1:
@@ -160,11 +158,7 @@ def _latency(kind: Kind, axes: tuple[AxisOn, ...], bidirectional: bool, *, large
         hop = group[0].hop
         if hop is not None:
             torus_like = group[0].kind == "torus"
-            n = (
-                torus.hops(kind, group, bidirectional=bidirectional, large=large)
-                if torus_like
-                else switch.hops(kind)
-            )
+            n = torus.hops(kind, group, bidirectional=bidirectional, large=large) if torus_like else switch.hops(kind)
             total += n * hop
     return total
 

@@ -99,9 +99,7 @@ def axis_on(
     one_way = _value(network, LINK if torus else network.symbol, network.one_way, numeric)
     hop = _hop(network, numeric) if latency else None
     sizes = tuple(sp.Integer(s) for s in shape)
-    return AxisOn(
-        name, size, network.name, network.kind, links, closed, both, one_way, hop, network.tier, sizes
-    )
+    return AxisOn(name, size, network.name, network.kind, links, closed, both, one_way, hop, network.tier, sizes)
 
 
 def _closed(network: Network, size: sp.Expr, links: sp.Expr, shape: tuple[int, ...]) -> bool:

@@ -314,7 +314,8 @@ class Builder:
             shown.append(Relation(equations[0].lhs, equations[0].op, found.value))
             again.append(found.value)
         limits = f", for {', '.join(answer.assumptions)}" if answer.assumptions else ""
-        reason = f"The strictest condition: {pass_name(found.passes).lower()} against {resource_name(found.resource)}{limits}"
+        which, resource = pass_name(found.passes).lower(), resource_name(found.resource)
+        reason = f"The strictest condition: {which} against {resource}{limits}"
         reason += f"; the last line on {found.on}." if found.on and found.value is not None else "."
         conditions = tuple(each for case in answer.cases if case.intervals for each in case.when)
         units = ("",) * (len(shown) - 1) + (found.unit if found.value is not None else "",)

@@ -51,8 +51,7 @@ def build_machine(table: Mapping[str, Any], path: Path) -> Machine:
     root = Place(str(path))
     known_keys(table, TOP, root)
     sources = tuple(
-        (key, string(text, root.at(f"sources.{key}")))
-        for key, text in subtable(table, "sources", root).items()
+        (key, string(text, root.at(f"sources.{key}"))) for key, text in subtable(table, "sources", root).items()
     )
     root = Place(str(path), "", sources, optional_string(table, "source", root))
     facts = list(peak_facts(table, "peak", root)) + list(peak_facts(table, "peak_sparse", root))
@@ -69,9 +68,7 @@ def build_machine(table: Mapping[str, Any], path: Path) -> Machine:
         name=name,
         title=optional_string(table, "title", root) or name,
         peaks=tuple((key[5:], value) for key, value in values.items() if key.startswith("peak.")),
-        sparse_peaks=tuple(
-            (key[12:], value) for key, value in values.items() if key.startswith("peak_sparse.")
-        ),
+        sparse_peaks=tuple((key[12:], value) for key, value in values.items() if key.startswith("peak_sparse.")),
         hbm_bandwidth=values.get("hbm.bandwidth"),
         hbm_capacity=values.get("hbm.capacity"),
         networks=networks,
@@ -86,32 +83,24 @@ def peak_facts(table: Mapping[str, Any], kind: str, root: Place) -> Iterable[tup
     """Yield the peak rates of one table, keyed `peak.bf16`."""
     rows = subtable(table, kind, root)
     known_keys(rows, DTYPES, root.at(kind))
-    return [
-        (f"{kind}.{dtype}", fact(row, "FLOP/s", root.at(f"{kind}.{dtype}"))) for dtype, row in rows.items()
-    ]
+    return [(f"{kind}.{dtype}", fact(row, "FLOP/s", root.at(f"{kind}.{dtype}"))) for dtype, row in rows.items()]
 
 
-def plain_facts(
-    table: Mapping[str, Any], name: str, units: Mapping[str, str], root: Place
-) -> list[tuple[str, Fact]]:
+def plain_facts(table: Mapping[str, Any], name: str, units: Mapping[str, str], root: Place) -> list[tuple[str, Fact]]:
     """Return the values of a table whose keys each have one unit."""
     rows = subtable(table, name, root)
     known_keys(rows, units, root.at(name))
     return [(f"{name}.{key}", fact(row, units[key], root.at(f"{name}.{key}"))) for key, row in rows.items()]
 
 
-def build_networks(
-    tables: Mapping[str, Any], place: Place
-) -> tuple[tuple[Network, ...], tuple[tuple[str, Fact], ...]]:
+def build_networks(tables: Mapping[str, Any], place: Place) -> tuple[tuple[Network, ...], tuple[tuple[str, Fact], ...]]:
     """Return the networks and the facts they rest on."""
     known_keys(tables, BANDWIDTH, place)
     pairs = [build_network(name, subtable(tables, name, place), place.at(name)) for name in tables]
     return tuple(pair[0] for pair in pairs), tuple(row for pair in pairs for row in pair[1])
 
 
-def build_network(
-    name: str, table: Mapping[str, Any], place: Place
-) -> tuple[Network, list[tuple[str, Fact]]]:
+def build_network(name: str, table: Mapping[str, Any], place: Place) -> tuple[Network, list[tuple[str, Fact]]]:
     """Return one network and its facts, its bandwidth turned into one direction of one link (or egress)."""
     known_keys(table, NETWORK_KEYS, place)
     kind = one_of(table, "kind", KINDS, place)
@@ -121,9 +110,7 @@ def build_network(
     if "hop_time" in table:
         facts.append((f"{place.path}.hop_time", fact(table["hop_time"], "s", place.at("hop_time"))))
     if kind == "torus" and bandwidth.per == "chip" and not pod:
-        raise place.error(
-            "a bandwidth per chip of a torus without its axes", 'Needed: pod = [16, 16] or per = "link".'
-        )
+        raise place.error("a bandwidth per chip of a torus without its axes", 'Needed: pod = [16, 16] or per = "link".')
     network = Network(
         name=name,
         kind=kind,
@@ -177,8 +164,7 @@ def fact(row: object, unit: str, place: Place, *, bandwidth: bool = False) -> Fa
     if not source:
         raise place.error("no source", 'Needed: source = "…" here, or one for the whole file at its top.')
     return Fact(
-        value=positive(required(table, "value", place), place.at("value"))
-        * factor(word, unit, place.at("unit")),
+        value=positive(required(table, "value", place), place.at("value")) * factor(word, unit, place.at("unit")),
         unit=word,
         source=dict(place.sources).get(source, source),
         direction=one_of(table, "direction", DIRECTIONS, place) if bandwidth else "",
@@ -198,9 +184,7 @@ def factor(word: str, needed: str, place: Place) -> sp.Rational:
     try:
         unit = parse_unit(word)
     except UnitError as error:
-        raise place.error(
-            f"unknown unit {word!r}", f"Needed: a unit such as {needed}. {error.hint}".strip()
-        ) from error
+        raise place.error(f"unknown unit {word!r}", f"Needed: a unit such as {needed}. {error.hint}".strip()) from error
     if unit.dimension != parse_unit(needed).dimension:
         raise place.error(f"{word!r} is not the right kind of unit", f"Needed: a unit such as {needed}.")
     return unit.factor

@@ -49,9 +49,7 @@ def read_text(path: Path) -> str:
         raise Place(str(path)).error("the file is not UTF-8 text", "Save it as plain TOML text.") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Place(str(path)).error(
-            f"cannot read the file ({reason})", "Give the path of a TOML file."
-        ) from error
+        raise Place(str(path)).error(f"cannot read the file ({reason})", "Give the path of a TOML file.") from error
 
 
 def parse_toml(text: str, file: str) -> dict[str, Any]:
@@ -90,15 +88,11 @@ def positive(value: object, place: Place) -> sp.Rational:
     if isinstance(value, float):
         raise place.error("not a finite number of a plausible size", "Needed: a positive number.")
     if isinstance(value, bool) or not isinstance(value, (int, sp.Rational)):
-        raise place.error(
-            f"{shown(value)} is not a number", "Needed: a positive number without quotes, e.g. 1.97e14."
-        )
+        raise place.error(f"{shown(value)} is not a number", "Needed: a positive number without quotes, e.g. 1.97e14.")
     number = sp.Rational(value)
     # Plain integers are compared: sympy's own comparison derives a dozen facts about each number first.
     if number.p <= 0:
-        raise place.error(
-            f"{value} is not positive", "Needed: a number above zero; leave the key out if it has none."
-        )
+        raise place.error(f"{value} is not positive", "Needed: a number above zero; leave the key out if it has none.")
     if number.p > 10**MAX_EXPONENT * number.q:
         raise place.error("the number is absurdly large", "Needed: a positive number of a plausible size.")
     return number

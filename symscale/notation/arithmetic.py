@@ -116,9 +116,7 @@ def call(name: str, arguments: Sequence[Part], position: int) -> Part:
 
 def _taller(part: Part) -> Part:
     if part.height >= MAX_HEIGHT:
-        raise NotationError(
-            f"powers and functions are nested more than {MAX_HEIGHT} deep", position=part.position
-        )
+        raise NotationError(f"powers and functions are nested more than {MAX_HEIGHT} deep", position=part.position)
     return part._replace(height=part.height + 1)
 
 

@@ -62,9 +62,7 @@ def parse_formula(text: str, *, implicit: bool = False, aliases: Mapping[str, st
     return Formula(reader.read(found, len(text)), reader.order(found))
 
 
-def parse_relation(
-    text: str, *, implicit: bool = False, aliases: Mapping[str, str] | None = None
-) -> Relation:
+def parse_relation(text: str, *, implicit: bool = False, aliases: Mapping[str, str] | None = None) -> Relation:
     r"""Return both sides of `T_math >= T_comms` and the sign between them (`\geq`, `≥`, `==` are read too).
 
     Raises NotationError if there is no sign or more than one.
@@ -144,9 +142,7 @@ def parse_assignments(text: str, *, aliases: Mapping[str, str] | None = None) ->
     marks = list(re.finditer(_ASSIGNED, text))
     lead = text[: marks[0].start()] if marks else text
     if lead.strip():
-        raise NotationError(
-            "an assignment was expected here", text=text, position=0, hint="as in D=8192, F=4*D"
-        )
+        raise NotationError("an assignment was expected here", text=text, position=0, hint="as in D=8192, F=4*D")
     values: dict[str, sp.Expr] = {}
     for mark, following in zip_longest(marks, marks[1:]):
         name = (aliases or {}).get(mark[1], mark[1])
@@ -187,16 +183,12 @@ def parse_range(text: str) -> tuple[sp.Rational, ...]:
         return tuple(_amount(text, piece.start(), piece.end()) for piece in pieces)
     pieces = list(re.finditer(r"[^:]+", text))
     if len(pieces) not in (2, 3) or len(pieces) != text.count(":") + 1:
-        raise NotationError(
-            "a range is start:stop:step", text=text, position=text.index(":"), hint="as in 1k:1M:*2"
-        )
+        raise NotationError("a range is start:stop:step", text=text, position=text.index(":"), hint="as in 1k:1M:*2")
     first, last = (_amount(text, piece.start(), piece.end()) for piece in pieces[:2])
     return _steps(text, first, last, pieces[2] if len(pieces) == 3 else None)
 
 
-def _steps(
-    text: str, first: sp.Rational, last: sp.Rational, piece: re.Match[str] | None
-) -> tuple[sp.Rational, ...]:
+def _steps(text: str, first: sp.Rational, last: sp.Rational, piece: re.Match[str] | None) -> tuple[sp.Rational, ...]:
     sign = re.compile(r"\s*(\*?)\s*").match(text, piece.start()) if piece else None
     step = _amount(text, sign.end(), piece.end()) if piece and sign else sp.S.One
     geometric = bool(sign and sign[1])

@@ -267,9 +267,7 @@ class _Lexer:
                 before.position,
                 f"functions: {FUNCTION_LIST}; a product is written {before.value}*(...)",
             )
-        self.fail(
-            "two factors stand side by side without an operator", position, _product_hint(before, kind, value)
-        )
+        self.fail("two factors stand side by side without an operator", position, _product_hint(before, kind, value))
 
     # names
 

@@ -84,9 +84,7 @@ class Reader:
         done: dict[int, Part] = {}
         # children come before parents, and no recursion: a deep formula must not exhaust the stack
         for node in tree.iter_subtrees():
-            children = [
-                done.pop(id(child)) if isinstance(child, type(tree)) else child for child in node.children
-            ]
+            children = [done.pop(id(child)) if isinstance(child, type(tree)) else child for child in node.children]
             done[id(node)] = self.part(node.data, children)
         return self.whole(done[id(tree)])
 
@@ -113,9 +111,7 @@ class Reader:
         try:
             return _ACTIONS[rule](self, children)
         except RecursionError:
-            raise NotationError(
-                "this is nested too deep", text=self.text, position=_position(children)
-            ) from None
+            raise NotationError("this is nested too deep", text=self.text, position=_position(children)) from None
         except NotationError as error:
             position = error.position if error.position is not None else _position(children)
             raise NotationError(error.message, text=self.text, position=position, hint=error.hint) from None
@@ -211,21 +207,15 @@ def _call(reader: Reader, children: list[Any]) -> Part:
 _ACTIONS: dict[str, Callable[[Reader, list[Any]], Part]] = {
     "sum": Reader.sum,
     "product": Reader.product,
-    "negative": lambda _, children: arithmetic.negative(_parts(children)[0])._replace(
-        position=_position(children)
-    ),
+    "negative": lambda _, children: arithmetic.negative(_parts(children)[0])._replace(position=_position(children)),
     "positive": lambda _, children: _parts(children)[0],
     "power": lambda _, children: arithmetic.power(*_parts(children)),
-    "percent": lambda _, children: arithmetic.product(
-        [*_parts(children), _leaf(sp.Rational(1, 100), children)]
-    ),
+    "percent": lambda _, children: arithmetic.product([*_parts(children), _leaf(sp.Rational(1, 100), children)]),
     "number": lambda _, children: _leaf(number(str(children[0])), children),
     "name": lambda _, children: _leaf(symbol(str(children[0])), children),
     "group": lambda _, children: _parts(children)[0],
     "call": _call,
-    "fraction": lambda _, children: arithmetic.product(
-        [_parts(children)[0], arithmetic.inverse(_parts(children)[1])]
-    ),
+    "fraction": lambda _, children: arithmetic.product([_parts(children)[0], arithmetic.inverse(_parts(children)[1])]),
     "root": lambda _, children: _root(children),
     "ceil": lambda _, children: arithmetic.call("ceil", _parts(children), _position(children)),
     "floor": lambda _, children: arithmetic.call("floor", _parts(children), _position(children)),

@@ -172,19 +172,13 @@ class _Printer:
         if exponent.as_coeff_Mul()[0].is_negative:
             return self.product(factor)
         below = self.base(base)
-        raised = (
-            f"{exponent.p}/{exponent.q}" if exponent.is_Rational and exponent.q != 1 else self.sum(exponent)
-        )
+        raised = f"{exponent.p}/{exponent.q}" if exponent.is_Rational and exponent.q != 1 else self.sum(exponent)
         return f"{below}^{raised}" if len(raised) == 1 else f"{below}^{{{raised}}}"
 
     def base(self, base: sp.Expr) -> str:
         text = self.factor(base)
         # a power of 5 \cdot 10^{-14} or of a power would be set as 14^2
-        loose = (
-            base.is_Pow
-            or (not base.is_Add and (r"\times" in text or r"\num" in text))
-            or base.func in _FUNCTIONS
-        )
+        loose = base.is_Pow or (not base.is_Add and (r"\times" in text or r"\num" in text)) or base.func in _FUNCTIONS
         return bracketed(text) if loose else text
 
 

@@ -20,9 +20,7 @@ _UP = ("", "k", "M", "G", "T", "P", "E")
 _DOWN = ("", "m", "µ", "n", "p")
 # units that take prefixes, up and down; a rate takes that of its numerator
 _PREFIXED = re.compile(r"(B|FLOP|OP|bit|J|W|Hz)(/s|/s/chip|/chip|/token)?|(s)")
-_SINGULAR = frozenset(
-    {"token", "chip", "param", "axis", "query", "GPU", "host", "pod", "step", "layer", "day"}
-)
+_SINGULAR = frozenset({"token", "chip", "param", "axis", "query", "GPU", "host", "pod", "step", "layer", "day"})
 _PLURALS = {"axis": "axes", "query": "queries"}
 
 
@@ -59,7 +57,7 @@ def decimal(value: sp.Expr | Fraction | float, digits: int = 4) -> Decimal:
 def _fraction(value: sp.Expr | Fraction | float, digits: int) -> tuple[Fraction, bool]:
     if isinstance(value, Fraction | int):
         return Fraction(value), True
-    expr = sp.sympify(value) if isinstance(value, float) else value
+    expr = sp.Float(value) if isinstance(value, float) else value
     if expr.free_symbols:
         names = ", ".join(sorted(s.name for s in expr.free_symbols))
         raise NotationError(f"a number was expected, but {names} has no value", hint="give it with --set")
@@ -142,9 +140,7 @@ def format_quantity(
         return format_number(value, digits, style)
     match = _PREFIXED.fullmatch(unit)
     fraction, known = _fraction(value, digits)
-    prefix, scaled = (
-        _prefix(fraction, decimal(value, digits), bool(match and match[3])) if match else ("", fraction)
-    )
+    prefix, scaled = _prefix(fraction, decimal(value, digits), bool(match and match[3])) if match else ("", fraction)
     shown = sp.Rational(scaled.numerator, scaled.denominator)
     number = format_number(shown if known else shown.evalf(digits + 12), digits, style)
     return _with_unit(number, prefix + _plural(unit, fraction), style)
@@ -178,9 +174,5 @@ def _with_unit(number: str, unit: str, style: NumberStyle) -> str:
         return rf"\qty{{{inside}}}{{{unit}}}"
     if style == "latex":
         word = unit.replace("%", r"\%")
-        return (
-            rf"{number}\,\text{{{word}}}"
-            if "µ" not in word
-            else rf"{number}\,\mu\text{{{word.replace('µ', '')}}}"
-        )
+        return rf"{number}\,\text{{{word}}}" if "µ" not in word else rf"{number}\,\mu\text{{{word.replace('µ', '')}}}"
     return f"{number} {unit}" if style == "text" else f"{number} {unit.replace('µ', 'u')}"

@@ -142,9 +142,7 @@ def _inverted(factor: sp.Expr, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     return base if exponent is sp.S.NegativeOne else sp.Pow(base, -exponent)
 
 
-def _root(
-    p: int, q: int, above: list[sp.Expr], below: list[sp.Expr], order: Order
-) -> tuple[Root | None, int, int]:
+def _root(p: int, q: int, above: list[sp.Expr], below: list[sp.Expr], order: Order) -> tuple[Root | None, int, int]:
     """Join the square roots into one; sqrt(2)*x/2 with a root beside it becomes part of that root as 1/2."""
     if not above and not below:
         return None, p, q

@@ -161,7 +161,9 @@ class Backward:
         linear = operation.kind == "sum"
         owes = [axis for axis in gradient.layout.owes if linear and axis not in source.layout.split]
         ready = self.schedule.fetch(gradient.value, gradient.layout, gradient.layout.owing(owes))
-        made = Reduce(self.fresh(source.value), "spread" if linear else f"spread_{operation.kind}", ready.value, operation.dims)
+        made = Reduce(
+            self.fresh(source.value), "spread" if linear else f"spread_{operation.kind}", ready.value, operation.dims
+        )
         result = Buffer(planned.result.value, planned.result.layout.paid)
         operands = [ready] if linear else [ready, self.saved(source), result]
         self.give(source.value, self.schedule.run(made, operands, source.layout.paid.owing(owes)))

@@ -37,7 +37,7 @@ class Pricing:
 
 
 def primal(value: str, program: Program) -> str:
-    """Return the program's value that this one is of: `W` for `dW`, its part `dW.1`, `silu'(W)` and the updated `W+`."""
+    """Return the program's value that this one is of: `W` for `dW`, a part `dW.1`, `silu'(W)` and the updated `W+`."""
     if value in program.values:
         return value
     if value.endswith(")"):

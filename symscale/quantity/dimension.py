@@ -33,9 +33,7 @@ class Dimension:
     def __pow__(self, exponent: Fraction | int) -> Dimension:
         if exponent == 1 or not self:
             return self
-        return Dimension(
-            self.byte * exponent, self.second * exponent, self.dollar * exponent, self.joule * exponent
-        )
+        return Dimension(self.byte * exponent, self.second * exponent, self.dollar * exponent, self.joule * exponent)
 
     def __bool__(self) -> bool:
         return bool(self.byte or self.second or self.dollar or self.joule)

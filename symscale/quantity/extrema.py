@@ -26,9 +26,7 @@ def minimum(*arguments: sp.Expr) -> sp.Expr:
     return _built(sp.Min, terms)
 
 
-def _reduced(
-    kind: type[sp.Expr], arguments: Iterable[sp.Expr], pick: Callable[..., sp.Rational]
-) -> list[sp.Expr]:
+def _reduced(kind: type[sp.Expr], arguments: Iterable[sp.Expr], pick: Callable[..., sp.Rational]) -> list[sp.Expr]:
     best: dict[sp.Expr, sp.Rational] = {}
     constants: list[sp.Expr] = []
     for argument in _flat(kind, arguments):

@@ -63,9 +63,7 @@ def check(lhs: sp.Expr, rhs: sp.Expr, known: Mapping[str, Dimension], *, show: S
     return system.form(lhs).known
 
 
-def infer(
-    equations: Iterable[Equation], known: Mapping[str, Dimension], *, show: Show = str
-) -> dict[str, Dimension]:
+def infer(equations: Iterable[Equation], known: Mapping[str, Dimension], *, show: Show = str) -> dict[str, Dimension]:
     """Return the dimension of every symbol, solved from the equations; an ambiguous one is a pure number.
 
     `known` may fix any symbol (the vocabulary's are in `table_dimensions()`). Raises UnitError for equations

@@ -33,9 +33,7 @@ def number(literal: str) -> sp.Rational:
     if match is None or not (match[1] or match[2]):
         raise NotationError(f"`{literal[:40]}` is not a number")
     if len(match[1]) + len(match[2]) > MAX_DIGITS or len(match[3] or "") > 6:
-        raise NotationError(
-            f"a number has at most {MAX_DIGITS} digits", hint="write it with an exponent: 1.97e14"
-        )
+        raise NotationError(f"a number has at most {MAX_DIGITS} digits", hint="write it with an exponent: 1.97e14")
     exponent = int(match[3] or 0)
     if abs(exponent) > MAX_EXPONENT:
         raise NotationError(f"the exponent {exponent} of a number is beyond {MAX_EXPONENT}")

@@ -130,9 +130,7 @@ def parse_unit(word: str) -> Unit:
 def _factor(piece: str, whole: str) -> tuple[Unit, int]:
     match = _FACTOR.fullmatch(piece)
     if match is None:
-        raise UnitError(
-            f"`{piece or whole}` is not a unit", text=whole, position=max(whole.find(piece), 0), hint=_HINT
-        )
+        raise UnitError(f"`{piece or whole}` is not a unit", text=whole, position=max(whole.find(piece), 0), hint=_HINT)
     return _prefixed(match[1], whole), int(match[2] or 1)
 
 
@@ -168,9 +166,7 @@ def _allows(base: _Base, prefix: str, word: str) -> bool:
     return kind in base.prefixes.split() and short
 
 
-_AMOUNT = (
-    rf"\s*([+-]?)\s*({GROUPED}|{NUMBER})\s*(?:(?:\\times|×|x|\*)\s*10\s*\^\s*\{{?(-?\d+)\}}?)?\s*(.*?)\s*"
-)
+_AMOUNT = rf"\s*([+-]?)\s*({GROUPED}|{NUMBER})\s*(?:(?:\\times|×|x|\*)\s*10\s*\^\s*\{{?(-?\d+)\}}?)?\s*(.*?)\s*"
 _SCALED = re.compile(r"([KMGTP]i|[kMGTPE])(?:\s+(.*))?")
 
 

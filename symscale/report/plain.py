@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 import sympy as sp
@@ -13,6 +14,11 @@ from symscale.notation.text import relation_text, to_text
 from symscale.solve.relation import Relation
 
 WIDTH = 96
+_REASON = " " * 3
+_EQUATION = " " * 5
+# A line may break before a sign, after a comma, or between the statements and arrays of a program.
+_BREAK = re.compile(r"(?<=,) | (?=[-+] )|(?<=;) ")
+_RELATION = re.compile(r"^.*? (?:=|<=|>=|<|>) ")
 
 
 def text(derivation: Derivation) -> str:
@@ -24,30 +30,96 @@ def text(derivation: Derivation) -> str:
 
 def step_text(number: int, step: Step, order: Order) -> str:
     """Return one step: its number and title, its reason, its equations with what stands beside them."""
-    head = f"{number}. {step.title}"
-    lines = [
-        head,
-        *textwrap.wrap(words(step.reason, order), WIDTH, initial_indent="   ", subsequent_indent="   "),
-    ]
+    lines = [f"{number}. {step.title}", *_filled(words(step.reason, order), _REASON)]
     if step.conditions:
         shown = " and ".join(relation_text(each.lhs, each.op, each.rhs, order) for each in step.conditions)
-        lines.append(f"   If {shown}:")
+        lines += _filled(f"If {shown}:", _REASON)
     equations = [equation_text(each, order) for each in step.equations]
     if step.kind == "count" and len(step.lines) == len(equations):
-        notes = [words(each, order) for each in step.lines]
-        width = max((len(each) for each in notes), default=0)
-        lines += [f"     {note:<{width}}   {each}" for note, each in zip(notes, equations, strict=True)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *_side_by_side([words(each, order) for each in step.lines], equations)])
     units = step.units or ("",) * len(equations)
-    lines += [f"     {each} {unit}".rstrip() for each, unit in zip(equations, units, strict=True)]
-    lines += [f"     {words(each, order)}" for each in step.lines]
+    for each, unit in zip(equations, units, strict=True):
+        lines += _indented(broken(f"{each} {unit}".rstrip(), WIDTH - len(_EQUATION)))
+    for line in step.lines:
+        shown = words(line, order)
+        lines += _indented(statements(shown)) if step.kind == "given" else _filled(shown, _EQUATION)
     return "\n".join(lines)
+
+
+def _filled(text: str, indent: str) -> list[str]:
+    # a formula keeps its hyphens and long names: only spaces break
+    options = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent, **options)  # type: ignore[arg-type]
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [_EQUATION + each for each in lines]
+
+
+def _side_by_side(notes: list[str], equations: list[str]) -> list[str]:
+    """Return each note with its equation beside it, or below it if one of the rows would be too long."""
+    width = max(map(len, notes), default=0)
+    if len(_EQUATION) + width + 3 + max(map(len, equations), default=0) <= WIDTH:
+        return _indented([f"{note:<{width}}   {each}" for note, each in zip(notes, equations, strict=True)])
+    return _indented([line for pair in zip(notes, equations, strict=True) for line in (pair[0], f"  {pair[1]}")])
+
+
+def statements(program: str, width: int = WIDTH - len(_EQUATION)) -> list[str]:
+    """Return a program on lines that fit: statements first, then between its arrays."""
+    if len(program) <= width:
+        return [program]
+    lines = []
+    for statement in program.split("; "):
+        # the indices of an array stay together
+        glued = re.sub(r"\[[^\]]*\]", lambda found: found[0].replace(" ", "\0"), statement)
+        folded = textwrap.wrap(glued, width - 1, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        lines.append("\n".join(folded).replace("\0", " "))
+    return ";\n".join(lines).split("\n")
+
+
+def broken(formula: str, width: int) -> list[str]:
+    """Return a formula on lines that fit, broken at its outermost signs, then at its outermost commas.
+
+    An argument of a max stands below the first one, a term below the right side.
+    """
+    if len(formula) <= width:
+        return [formula]
+    pieces, column = _pieces(formula)
+    if len(pieces) == 1:
+        return [formula]
+    lines = broken(pieces[0], width)
+    for piece in pieces[1:]:
+        signed = piece.startswith(("+ ", "- "))
+        if signed and len(lines[-1]) + 1 + len(piece) <= width:
+            lines[-1] += f" {piece}"
+            continue
+        lines += [" " * column + each for each in broken(piece, max(width - column, 24))]
+    return lines
+
+
+def _pieces(formula: str) -> tuple[list[str], int]:
+    """Return the formula cut at its outermost places to break, and the column where a further piece starts."""
+    depths = []
+    depth = 0
+    for character in formula:
+        depth += (character == "(") - (character == ")")
+        depths.append(depth)
+    places = [found.start() for found in _BREAK.finditer(formula)]
+    outermost = min((depths[at] for at in places), default=0)
+    cuts = [at for at in places if depths[at] == outermost]
+    edges = [-1, *cuts, len(formula)]
+    pieces = [formula[left + 1 : right] for left, right in zip(edges, edges[1:], strict=False)]
+    head = _RELATION.match(formula)
+    column = len(head[0]) if head is not None and not head[0].count("(") else 0
+    if outermost > 0 and cuts:
+        column = next(at for at in range(cuts[0], -1, -1) if formula[at] == "(" and depths[at] == outermost) + 1
+    return pieces, column
 
 
 def equation_text(equation: Relation, order: Order) -> str:
     """Return an equation; a number on the right side is rounded for reading."""
     op = "=" if equation.op == "==" else equation.op
-    if equation.rhs.is_number and not _short(equation.rhs):
+    if equation.rhs.is_number and not small(equation.rhs):
         return f"{to_text(equation.lhs, order)} {op} {format_number(equation.rhs, 6)}"
     return relation_text(equation.lhs, op, equation.rhs, order)
 
@@ -65,5 +137,6 @@ def _word(each: str | sp.Expr | Relation, order: Order) -> str:
     return equation_text(each, order) if isinstance(each, Relation) else to_text(each, order)
 
 
-def _short(number: sp.Expr) -> bool:
-    return bool(number.is_Integer and abs(number) < 10**6)
+def small(number: sp.Expr) -> bool:
+    """Return whether a number is whole and short enough to need no separators: 2550, but 38,250."""
+    return bool(number.is_Integer and abs(number) < 10**4)

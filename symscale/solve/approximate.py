@@ -14,6 +14,7 @@ from symscale.solve.growth import Growth, Scales, of_product, of_sum, of_vector,
 from symscale.solve.limits import Approximation, Limit
 from symscale.solve.relation import Relation
 from symscale.solve.terms import sign_of
+from symscale.vocabulary import expression
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def approximate(expr: sp.Expr, limits: Iterable[Limit]) -> Approximation:
     dropped, or if the leading terms may cancel.
     """
     named = tuple(limits)
-    found = _approximated(sp.sympify(expr), named, scales(named))
+    found = _approximated(expression(expr), named, scales(named))
     if not found.dropped:
         raise _nothing(str(expr), named)
     return found
@@ -51,7 +52,7 @@ def approximate_relation(
     """
     named = tuple(limits)
     moving = scales(named)
-    left, right = (_approximated(sp.sympify(side), named, moving) for side in (relation.lhs, relation.rhs))
+    left, right = (_approximated(expression(side), named, moving) for side in (relation.lhs, relation.rhs))
     if not left.dropped and not right.dropped:
         raise _nothing(str(relation), named)
     return Relation(left.approximate, relation.op, right.approximate), (left, right)
@@ -109,7 +110,7 @@ def _product(expr: sp.Expr, moving: Scales) -> Leading:
     for factor, part in zip(expr.args, parts, strict=True):
         if part.dropped:
             # a term of a sum goes with its cofactor: -1 in b*(X - 1)/W is the term -b/W
-            cofactor = sp.S.One if factor.is_Pow else expr / factor
+            cofactor = sp.S.One if factor.is_Pow or isinstance(factor, sp.log) else expr / factor
             dropped += [term * cofactor for term in part.dropped]
     whole, ratio = sp.Mul(*(part.expr for part in parts)), sp.Mul(*(part.ratio for part in parts))
     return Leading(whole, growth, tuple(dropped), ratio)

@@ -12,7 +12,7 @@ from symscale.solve.pieces import Piece, tidied
 from symscale.solve.region import EVERYWHERE, Region
 from symscale.solve.relation import MASKS, Case, Relation, Solution
 from symscale.solve.terms import compare, monomial, signed_terms
-from symscale.vocabulary import fresh
+from symscale.vocabulary import expression, fresh
 
 
 def crossover(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Expr, *, given: Sequence[Relation] = ()) -> Solution:
@@ -25,7 +25,7 @@ def crossover(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Expr, *, given: S
     if op not in MASKS:
         raise UndecidedError(f"unknown relation {op!r}", hint="use one of <, <=, >, >=, ==")
     lhs, rhs = exact(lhs), exact(rhs)
-    symbol, replaced = _target(sp.sympify(unknown))
+    symbol, replaced = _target(expression(unknown))
     left, right = (lhs.xreplace(replaced), rhs.xreplace(replaced)) if replaced else (lhs, rhs)
     pieces = pieces_of(left, op, right, symbol)
     pieces = tidied(_narrowed(pieces, given) if given else pieces)
@@ -35,7 +35,7 @@ def crossover(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Expr, *, given: S
 
 def exact(expr: sp.Expr) -> sp.Expr:
     """Return the expression with decimal numbers as the rationals they print as."""
-    expr = sp.sympify(expr)
+    expr = expression(expr)
     floats = expr.atoms(sp.Float)
     return expr.xreplace({number: sp.Rational(str(number)) for number in floats}) if floats else expr
 

@@ -17,6 +17,7 @@ import sympy as sp
 
 from symscale.errors import UndecidedError
 from symscale.solve.limits import Limit
+from symscale.vocabulary import expression
 
 Vector: TypeAlias = tuple[int | Fraction, ...]
 
@@ -180,7 +181,7 @@ def _moved_once(
 
 def _pairs(limits: Sequence[Limit]) -> Iterable[_Pair]:
     for limit in limits:
-        small, large = sp.sympify(limit.small), [sp.sympify(each) for each in limit.large]
+        small, large = expression(limit.small), [expression(each) for each in limit.large]
         if not large:
             raise UndecidedError("a limit needs a large side", hint="write B << D or X >> 1")
         if small.is_number:

@@ -9,6 +9,7 @@ import sympy as sp
 from symscale.errors import UndecidedError
 from symscale.solve.optimum import minimise
 from symscale.solve.relation import Interval, Relation, Solution
+from symscale.vocabulary import expression
 
 _MOST = 1_000_000
 
@@ -26,7 +27,7 @@ def integers_in(
 
     Raises UndecidedError if there are infinitely many, or if a border is not a number at these values.
     """
-    point = {name: sp.sympify(value) for name, value in (values or {}).items()}
+    point = {name: expression(value) for name, value in (values or {}).items()}
     found: set[int] = set()
     for interval in _intervals(where, point):
         low, high = _ends(interval, point, divides)

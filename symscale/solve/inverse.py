@@ -17,6 +17,7 @@ from symscale.solve.pieces import Piece, always, both, either
 from symscale.solve.region import EVERYWHERE, Region
 from symscale.solve.relation import ALWAYS, MASKS, MIRROR, Interval, sign_of_number
 from symscale.solve.terms import compare, sign_of, signed_terms
+from symscale.vocabulary import fresh
 
 Solver: TypeAlias = Callable[[sp.Expr, str, sp.Expr, sp.Symbol], list[Piece]]
 
@@ -61,7 +62,7 @@ def _within(region: Region, pieces: Sequence[Piece]) -> list[Piece]:
 def _through_step(
     lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol, node: sp.Expr, solver: Solver
 ) -> list[Piece]:
-    mark = sp.Dummy("step", positive=True)
+    mark = fresh("step")
     is_ceiling = isinstance(node, sp.ceiling)
     # both marks count 1, 2, 3, …: the ceiling itself, and the floor plus one
     left, right = _marked(lhs, rhs, unknown, {node: mark if is_ceiling else mark - 1})
@@ -94,7 +95,7 @@ def _carried_back(
 def _through_power(
     lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol, nodes: Sequence[sp.Expr], solver: Solver
 ) -> list[Piece]:
-    mark = sp.Dummy("power", positive=True)
+    mark = fresh("power")
     base, exponent = nodes[0].as_base_exp()
     rate = exponent.coeff(unknown, 1)
     values = {node: _in_terms_of(node, base, rate, mark, unknown) for node in nodes}
@@ -148,7 +149,7 @@ def _at_base_one(left: sp.Expr, op: str, right: sp.Expr, mark: sp.Symbol, base: 
 def _through_log(
     lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol, nodes: Sequence[sp.Expr], solver: Solver
 ) -> list[Piece]:
-    mark = sp.Dummy("log", positive=True)
+    mark = fresh("log")
     if len(nodes) > 1:
         raise UndecidedError(f"{unknown} stands in {len(nodes)} different logarithms")
     node = nodes[0]

@@ -19,6 +19,7 @@ from symscale.solve.pieces import Piece, always, both, either, given
 from symscale.solve.relation import MASKS, MIRROR
 from symscale.solve.roots import where
 from symscale.solve.terms import compare, monomial, sign_of, signed_terms
+from symscale.vocabulary import fresh
 
 
 def pieces_of(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol) -> list[Piece]:
@@ -49,7 +50,7 @@ def any_of(answers: Sequence[list[Piece]]) -> list[Piece]:
 
 
 def _differences(lhs: sp.Expr, rhs: sp.Expr) -> tuple[sp.Expr, ...]:
-    found = collect(lhs - rhs, sp.Dummy("none", positive=True))
+    found = collect(lhs - rhs, fresh("none"))
     if any(sign_of(factor) != 1 for factor in found.below):
         return signed_terms(lhs - rhs)
     return signed_terms(sp.Add(*found.top.get(sp.S.Zero, ())))
@@ -192,7 +193,7 @@ def _roots_of_sums(lhs: sp.Expr, rhs: sp.Expr, unknown: sp.Symbol) -> Iterator[s
 
 def _without_root(lhs: sp.Expr, op: str, rhs: sp.Expr, root: sp.Pow, unknown: sp.Symbol) -> list[Piece]:
     """Isolate `scale * base**(p/q)` against the rest and raise both sides to the power q."""
-    mark = sp.Dummy("root", positive=True)
+    mark = fresh("root")
     base, order = root.base, int(root.exp.q)
     if sign_of(base) != 1:
         raise UndecidedError(f"{base} stands under a root and may be negative")

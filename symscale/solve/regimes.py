@@ -14,6 +14,7 @@ from symscale.solve.lift import pieces_of
 from symscale.solve.region import EVERYWHERE, Region, lean
 from symscale.solve.relation import ALWAYS, OPERATORS, Relation
 from symscale.solve.terms import Monomial, common_factor, compare, monomial, sign_of, signed_terms
+from symscale.vocabulary import fresh
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def _always(left: sp.Expr, op: str, right: sp.Expr, names: tuple[sp.Symbol, ...]
     left, right = left.xreplace(moved), right.xreplace(moved)
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
     try:
-        pieces = pieces_of(left, op, right, symbols[0] if symbols else sp.Dummy(positive=True))
+        pieces = pieces_of(left, op, right, symbols[0] if symbols else fresh("none"))
     except UndecidedError:
         return False
     return all(piece.intervals == (ALWAYS,) for piece in pieces)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from symscale.errors import UndecidedError
+from symscale.vocabulary import fresh
 
 Point: TypeAlias = Mapping[sp.Symbol, sp.Rational]
 
@@ -170,6 +171,6 @@ def _sign_by_digits(number: sp.Expr) -> int:
 
 def _vanishes(number: sp.Expr) -> bool:
     if number.is_algebraic and not number.has(sp.CRootOf):
-        unknown = sp.Dummy("x")
+        unknown = fresh("x")
         return bool(sp.minimal_polynomial(number, unknown) == unknown)
     return bool(number.equals(0))

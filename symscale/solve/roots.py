@@ -15,6 +15,7 @@ from symscale.solve.pieces import Piece, always
 from symscale.solve.region import EVERYWHERE, Region
 from symscale.solve.relation import ALWAYS, MASKS, Interval, sign_of_number
 from symscale.solve.terms import compare, compare_sides, sign_of, signed_terms, tidy
+from symscale.vocabulary import fresh, symbol
 
 
 @dataclass(frozen=True)
@@ -259,13 +260,13 @@ def _changes(signs: Sequence[int | None]) -> int:
 
 
 def _shown(polynomial: Polynomial) -> str:
-    unknown = sp.Symbol("u", positive=True)
+    unknown = symbol("u")
     text = str(sp.Add(*(tidy(c.terms) * unknown**power for power, c in polynomial.items())))
     return text if len(text) < 200 else text[:200] + "…"
 
 
 def _isolated(polynomial: Polynomial, op: str) -> tuple[Interval, ...]:
-    unknown = sp.Dummy("u", positive=True)
+    unknown = fresh("u")
     whole = sp.Add(*(sp.Add(*c.terms) * unknown**power for power, c in polynomial.items()))
     poly = sp.Poly(whole, unknown, extension=True)
     if not (poly.domain.is_ZZ or poly.domain.is_QQ):
