@@ -163,7 +163,8 @@ LAYERS = (
     ),
     Case(
         "two layers, FSDP x TP",
-        "H1[B_X, D_Y] = In[B_X, D_Y] * W_1[D_X, F_Y] * W_2[F_Y, D_X]; H1 * W_3[D_X, F_Y] * W_4[F_Y, D_X] -> Out[B_X, D_Y]",
+        "H1[B_X, D_Y] = In[B_X, D_Y] * W_1[D_X, F_Y] * W_2[F_Y, D_X]; "
+        "H1 * W_3[D_X, F_Y] * W_4[F_Y, D_X] -> Out[B_X, D_Y]",
         XY42,
     ),
     Case(

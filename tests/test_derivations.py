@@ -6,7 +6,7 @@ in our key of the book. Printed formulas are in bf16 unless the derivation says 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
 import sympy as sp
@@ -15,7 +15,7 @@ from symscale.derivation import Builder, verify
 from symscale.derivation import builder as blackboard_module
 from symscale.derivation.registry import entry, ids
 from symscale.derivation.step import doubled
-from symscale.errors import StepError, SymscaleError
+from symscale.errors import StepError, UndecidedError
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.solve import Limit, approximate
 from symscale.solve.relation import sign_of_number
@@ -25,7 +25,7 @@ OURS = ("roofline/", "collectives/", "sharding/", "training/")
 LIBRARY = [each for each in ids() if each.startswith(OURS)]
 
 
-@lru_cache(maxsize=None)
+@cache
 def written(name: str) -> Builder:
     """Write a derivation on a blackboard of its own, once."""
     found = entry(name)
@@ -192,7 +192,7 @@ def test_printed_formula(key, name, text):
         typed(d, equation.rhs)
         for step in d.steps
         for equation in step.equations
-        if equation.lhs == lhs and equation.op == op
+        if equation.lhs == lhs and equation.op == ("==" if op == "=" else op)
     ]
     assert any(same(each, typed(d, rhs)) for each in candidates), candidates
 
@@ -353,9 +353,8 @@ def test_an_approximation_that_drops_nothing_is_refused():
     d = Builder("nothing to drop")
     layer = d.program("A[I_X, J] -> G[I, J]")
     gathered = d.approximate("T_comms", d.times(layer).comms, "X >> 1")
-    with pytest.raises(SymscaleError):
+    with pytest.raises(UndecidedError, match="small beside another"):
         d.approximate("T_comms", gathered, "X >> 1")
-        verify(d.steps[-1])
 
 
 def test_sides_that_differ_are_refused():

@@ -302,3 +302,15 @@ def test_refusals_name_the_options(options):
 def test_relation_keeps_its_strictness():
     assert Relation(sp.Integer(1), ">=", sp.Integer(1)).holds({})
     assert not Relation(sp.Integer(1), ">", sp.Integer(1)).holds({})
+
+
+def test_choice_points_price_both_ways():
+    found = ask("A[I, J_X] * B[J, K] -> C[I, K]", passes="forward")
+    step = next(each for each in found.derivation.steps if each.title == "A choice for C")
+    gather, reduce = step.equations
+    assert equal(gather.rhs, "b*I*J")
+    assert equal(reduce.rhs, "2*b*I*K")
+    condition = next(part for part in step.lines[-1] if isinstance(part, Relation))
+    assert equal(condition.lhs / condition.rhs, "J/(2*K)")
+    small = ask("A[I, J_X] * B[J, K] -> C[I, K]", passes="forward", sizes="I=1000, J=8000, K=1000")
+    assert kinds(small, "forward") == [("AllReduce", ("X",), "C")]

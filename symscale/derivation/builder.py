@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symscale.array import subscript
 from symscale.cost import PassCost, Times, times
+from symscale.derivation.choices import choice_step, described
 from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, resource_name
 from symscale.derivation.layer import Layer, lay
 from symscale.derivation.proof import Equal
@@ -372,9 +372,9 @@ def _setting(layer: Layer) -> str:
 def _collectives(d: Builder, layer: Layer, which: str) -> None:
     transfers = layer.costs[which].transfers
     equations = tuple(Relation(symbol(f"V_{n}"), "==", each.volume) for n, each in enumerate(transfers, 1))
-    lines = tuple(_described(each.collective) for each in transfers)
+    lines = tuple(described(each.collective) for each in transfers)
     free = [
-        _described(each)
+        described(each)
         for each in layer.plan.passes[which]
         if isinstance(each, Collective) and each.kind in ("Slice", "Mask")
     ]
@@ -385,12 +385,12 @@ def _collectives(d: Builder, layer: Layer, which: str) -> None:
     )
     if free:
         reason += " Free: " + "; ".join(free) + "."
+    for choice in layer.plan.choices[which]:
+        step = choice_step(layer, choice)
+        if step is not None:
+            d.add(step)
     proof = Recount(layer, tuple((which, f"volume:{n}") for n in range(len(transfers))))
     d.add(Step("count", f"{which.capitalize()} pass: collectives", reason, equations, (proof,), lines=lines))
-
-
-def _described(each: Collective) -> str:
-    return f"{each.kind}{subscript(each.axes)}: {each.value}{each.before} -> {each.value}{each.after}"
 
 
 def _overlap(overlap: str, several: bool) -> str:

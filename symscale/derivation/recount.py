@@ -16,7 +16,7 @@ from symscale.derivation.layer import Layer
 from symscale.derivation.proof import float_value
 from symscale.errors import StepError
 from symscale.notation.text import relation_text
-from symscale.partition import Collective, Local, primal
+from symscale.partition import Alternative, Collective, Local, primal
 from symscale.solve.relation import Relation
 
 
@@ -44,6 +44,36 @@ class Recount:
                 if abs(float_value(found, point) - float(wanted)) > 1e-9 * abs(float(wanted)):
                     text = relation_text(equation.lhs, equation.op, equation.rhs)
                     raise StepError(f"A second count differs: {text}")
+
+
+@dataclass(frozen=True)
+class Repriced:
+    """Prices of the ways through a choice point, added up again over integers at random sizes [B]."""
+
+    layer: Layer
+    ways: tuple[Alternative, ...]
+    name: str = "priced again over integers at random sizes"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where a price differs."""
+        rng = random.Random(seed)
+        if len(equations) != len(self.ways):
+            raise StepError("A step states more prices than there are ways.")
+        for _ in range(2):
+            point = integer_point(self.layer, rng)
+            sizes = _Sizes(self.layer, point)
+            for equation, way in zip(equations, self.ways, strict=True):
+                wanted = sum((_ring_bytes(each, sizes) for each in way.collectives), Fraction(0))
+                if abs(float_value(equation.rhs.xreplace(point), point) - float(wanted)) > 1e-9 * float(wanted):
+                    raise StepError(f"A price differs: {relation_text(equation.lhs, equation.op, equation.rhs)}")
+
+
+def _ring_bytes(each: Collective, sizes: _Sizes) -> Fraction:
+    """Return the time of a collective on a long ring in units of 1/W: V, 2V for AllReduce, V/4 for AllToAll."""
+    if each.kind in ("Slice", "Mask"):
+        return Fraction(0)
+    share = {"AllReduce": Fraction(2), "AllToAll": Fraction(1, 4)}
+    return share.get(each.kind, Fraction(1)) * _volume(each, sizes)
 
 
 def integer_point(layer: Layer, rng: random.Random) -> dict[sp.Symbol, sp.Expr]:

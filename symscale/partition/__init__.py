@@ -55,7 +55,7 @@ def partition(
     return Plan(
         program,
         {"forward": tuple(ahead.planned), "backward": tuple(back.planned), "update": tuple(after.planned)},
-        (*ahead.choices, *back.choices, *after.choices),
+        {"forward": tuple(ahead.choices), "backward": tuple(back.choices), "update": tuple(after.choices)},
         gradients,
         {name: Buffer(name, layout) for name, layout in stored.items()},
     )

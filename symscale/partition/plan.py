@@ -81,6 +81,6 @@ class Plan:
 
     program: Program
     passes: Mapping[str, tuple[Planned, ...]]
-    choices: tuple[Choice, ...]
+    choices: Mapping[str, tuple[Choice, ...]]
     gradients: Mapping[str, Buffer]
     results: Mapping[str, Buffer]

@@ -14,6 +14,8 @@ from symscale.derivation.step import Derivation, Prose, Step
 from symscale.notation.latex import relation_latex, to_latex
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
+from symscale.report.plain import small, statements
+from symscale.report.wide import LINE, wide_latex, width
 from symscale.solve.relation import Relation
 
 if TYPE_CHECKING:
@@ -31,9 +33,12 @@ def latex(*derivations: Derivation, title: str = "", document: bool = False) -> 
 
 
 def _render(template: str, derivations: tuple[Derivation, ...], title: str) -> str:
-    escape = escape_markdown if template.endswith(".md.jinja") else escape_latex
+    as_markdown = template.endswith(".md.jinja")
+    escape = escape_markdown if as_markdown else escape_latex
     shown = [_view(each, escape) for each in derivations]
-    rendered = _environment().get_template(template).render(derivations=shown, title=title)
+    # one derivation on its own needs no heading below its title
+    headed = bool(title) or len(shown) > 1 or template == "fragment.tex.jinja"
+    rendered = _environment().get_template(template).render(derivations=shown, title=title, headed=headed)
     return re.sub(r"\n{3,}", "\n\n", rendered).strip() + "\n"
 
 
@@ -47,7 +52,8 @@ def _words(prose: Prose, order: Order, escape: Callable[[str], str]) -> str:
 def _word(each: str | sp.Expr | Relation, order: Order, escape: Callable[[str], str]) -> str:
     if isinstance(each, str):
         return escape(each)
-    return f"${equation_latex(each, order) if isinstance(each, Relation) else to_latex(each, order)}$"
+    shown = relation_inline(each, order) if isinstance(each, Relation) else to_latex(each, order)
+    return f"${markdown_math(shown) if escape is escape_markdown else shown}$"
 
 
 def _view(derivation: Derivation, escape: Callable[[str], str]) -> dict[str, Any]:
@@ -67,20 +73,29 @@ def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, A
         "reason": _words(step.reason, order, escape),
         "conditions": [relation_latex(each.lhs, each.op, each.rhs, order) for each in step.conditions],
         "equations": equations,
+        "aligned": [equation_latex(each, order, mark="&") for each in step.equations],
         "notes": list(notes),
         "lines": [] if notes or step.kind == "given" else [_words(each, order, escape) for each in step.lines],
-        "code": _plain(step.lines) if step.kind == "given" else (),
-        "units": list(step.units),
+        "code": [line for each in _plain(step.lines) for line in statements(each)] if step.kind == "given" else [],
+        "units": list(step.units) or [""] * len(equations),
     }
 
 
-def equation_latex(equation: Relation, order: Order) -> str:
-    """Return an equation in LaTeX with an alignment mark; long numbers on the right are rounded."""
-    op = "=" if equation.op == "==" else equation.op
-    if equation.rhs.is_number and not (equation.rhs.is_Integer and abs(equation.rhs) < 10**6):
-        sign = {"=": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge"}[op]
-        return f"{to_latex(equation.lhs, order)} {sign} {format_number(equation.rhs, 6, style='latex')}"
-    return relation_latex(equation.lhs, op, equation.rhs, order)
+def equation_latex(equation: Relation, order: Order, mark: str = "") -> str:
+    """Return an equation in LaTeX, with an alignment mark before its sign; long numbers on the right are rounded."""
+    sign = _SIGNS[equation.op]
+    left = to_latex(equation.lhs, order)
+    if equation.rhs.is_number and not small(equation.rhs):
+        return f"{left} {mark}{sign} {format_number(equation.rhs, 6, style='latex')}"
+    return f"{left} {mark}{sign} {wide_latex(equation.rhs, order, LINE - width(left))}"
+
+
+def relation_inline(relation: Relation, order: Order) -> str:
+    """Return a relation for running text, on one line."""
+    return relation_latex(relation.lhs, relation.op, relation.rhs, order)
+
+
+_SIGNS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge", "<<": r"\ll", ">>": r"\gg"}
 
 
 def _plain(lines: tuple[Prose, ...]) -> tuple[str, ...]:
@@ -89,28 +104,48 @@ def _plain(lines: tuple[Prose, ...]) -> tuple[str, ...]:
 
 _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _TEX |= {each: "\\" + each for each in "&%$#_{}"}
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+_TEX |= {"-": "-{}", "`": "`{}", "'": "'{}", '"': r"\textquotedbl{}", "?": "?{}", "!": "!{}"}  # no ligatures
+_TEX |= {"→": r"$\rightarrow$", "≥": r"$\ge$", "≤": r"$\le$", "≫": r"$\gg$", "≪": r"$\ll$", "×": r"$\times$"}
+_TEX |= {"−": "$-$", "µ": r"$\mu$", "μ": r"$\mu$", "·": r"$\cdot$", "…": r"\dots{}", "–": "--", "√": r"$\surd$"}
+_SEQUENCES = {"->": "→", ">=": "≥", "<=": "≤", ">>": "≫", "<<": "≪"}
+_MARKDOWN = re.compile(r"([\\`*\[\]<#|~$&]|(?<![^\W_])_|_(?![^\W_])|^>)")
 
 
 def escape_latex(text: str) -> str:
-    """Return text in which no character is a LaTeX command."""
-    escaped = "".join(_TEX.get(each, each) for each in text)
-    table = {
-        "->": r"$\rightarrow$",
-        ">=": r"$\ge$",
-        "<=": r"$\le$",
-        "≫": r"$\gg$",
-        "×": r"$\times$",
-        "≪": r"$\ll$",
-    }
-    for plain, command in table.items():
-        escaped = escaped.replace(plain, command)
-    return escaped.replace(">>", r"$\gg$").replace("<<", r"$\ll$")
+    """Return text in which no character is a LaTeX command; arrows and comparisons are set as such."""
+    for plain, sign in _SEQUENCES.items():
+        text = text.replace(plain, sign)
+    return "".join(_tex(each) for each in re.sub(r"\s", " ", text))
+
+
+def _tex(character: str) -> str:
+    if character in _TEX:
+        return _TEX[character]
+    # the fonts have Latin letters; anything else is named rather than lost
+    return character if " " <= character <= "ÿ" and character.isprintable() else f"(U+{ord(character):04X})"
 
 
 def escape_markdown(text: str) -> str:
-    """Return text in which no character is Markdown markup."""
-    return _MARKDOWN.sub(r"\\\1", text)
+    """Return text in which no character is Markdown or HTML markup; `W_in` needs no escape."""
+    return _MARKDOWN.sub(r"\\\1", re.sub(r"\s", " ", text))
+
+
+def markdown_math(latex: str) -> str:
+    r"""Return a formula for Markdown, whose readers eat backslashes before punctuation: no `\,`, `\\` or `|`."""
+    for short, word in ((r"\\", r"\cr"), (r"\,", r"\thinspace"), (r"\%", r"\text{percent}"), ("|", r"\vert ")):
+        latex = latex.replace(short, word)
+    return latex
+
+
+def code_span(text: str) -> str:
+    """Return text as a code span of Markdown, inside a table too."""
+    marks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return marks + text.replace("|", r"\|") + marks
+
+
+def fence(lines: list[str]) -> str:
+    """Return a fence that no line of a code block can close."""
+    return "`" * max(3, 1 + max((len(each) for line in lines for each in re.findall("`+", line)), default=0))
 
 
 def template_folder() -> Path:
@@ -139,4 +174,7 @@ def _environment() -> Environment:
     )
     environment.filters["tex"] = escape_latex
     environment.filters["md"] = escape_markdown
+    environment.filters["math"] = markdown_math
+    environment.filters["code"] = code_span
+    environment.filters["fence"] = fence
     return environment

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 from symscale.derivation.registry import files, written
 from symscale.errors import SymscaleError
-from symscale.report.document import latex, markdown
+from symscale.report.document import escape_markdown, latex, markdown
 from symscale.report.files import write_atomically
 
 
@@ -41,10 +42,19 @@ def rendered() -> dict[str, str]:
     index = ["# Derivations", ""]
     for file, ids in files().items():
         derivations = [written(each) for each in ids]
-        title = file.stem.replace("_", " ").capitalize()
+        title = heading(file)
         found[f"{file.stem}.md"] = markdown(*derivations, title=title)
         found[f"{file.stem}.tex"] = latex(*derivations, title=title, document=True)
-        index += [f"- [{title}]({file.stem}.md) ([LaTeX]({file.stem}.tex))"]
-        index += [f"  - `{each}`: {derivation.title}" for each, derivation in zip(ids, derivations, strict=True)]
+        index += [f"- [{escape_markdown(title)}]({file.stem}.md) ([LaTeX]({file.stem}.tex))"]
+        index += [
+            f"  - `{each}`: {escape_markdown(derivation.title)}"
+            for each, derivation in zip(ids, derivations, strict=True)
+        ]
     found["README.md"] = "\n".join(index) + "\n"
     return found
+
+
+def heading(file: Path) -> str:
+    """Return the title of a derivation file: the first line of its docstring, else its name."""
+    lines = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").splitlines()
+    return lines[0].rstrip(".") if lines else file.stem.replace("_", " ").capitalize()

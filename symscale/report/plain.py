@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from itertools import pairwise
 
 import sympy as sp
 
@@ -107,8 +108,7 @@ def _pieces(formula: str) -> tuple[list[str], int]:
     places = [found.start() for found in _BREAK.finditer(formula)]
     outermost = min((depths[at] for at in places), default=0)
     cuts = [at for at in places if depths[at] == outermost]
-    edges = [-1, *cuts, len(formula)]
-    pieces = [formula[left + 1 : right] for left, right in zip(edges, edges[1:], strict=False)]
+    pieces = [formula[left + 1 : right] for left, right in pairwise([-1, *cuts, len(formula)])]
     head = _RELATION.match(formula)
     column = len(head[0]) if head is not None and not head[0].count("(") else 0
     if outermost > 0 and cuts:
