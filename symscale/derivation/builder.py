@@ -12,7 +12,7 @@ from symscale.cost import PassCost, Times, times
 from symscale.derivation.choices import choice_step, described
 from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, resource_name
 from symscale.derivation.layer import Layer, lay
-from symscale.derivation.proof import Equal
+from symscale.derivation.proof import Dimensioned, Equal
 from symscale.derivation.recount import Recount
 from symscale.derivation.step import Derivation, Step
 from symscale.derivation.verbs import (
@@ -185,7 +185,15 @@ class Builder:
             equations.append(Relation(symbol("T_comms"), "==", found.comms))
             proofs.append(_comms_again(layer, names, overlap, latency))
         title = "Both passes together: times" if passes == "both" else f"{passes.capitalize()} pass: times"
-        self.add(Step("substitute", title, _overlap(overlap, several), tuple(equations), (Equal(tuple(proofs)),)))
+        self.add(
+            Step(
+                "substitute",
+                title,
+                _overlap(overlap, several),
+                tuple(equations),
+                (Equal(tuple(proofs)), Dimensioned(unit="s")),
+            )
+        )
         return found
 
     def crossover(

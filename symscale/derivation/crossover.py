@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from symscale.derivation.layer import Layer
-from symscale.derivation.proof import Covers, InLimit, Solved, Substituted
+from symscale.derivation.proof import Covers, Dimensioned, InLimit, Solved, Substituted
 from symscale.derivation.step import Prose, Step
 from symscale.errors import SymscaleError
 from symscale.notation.text import to_text
@@ -119,6 +119,9 @@ def cross(
                 long,
             )
             steps += _distance(where, answers[0], answers[1], named, unknown)
+    if layer is not None:
+        units = Dimensioned(((relation.lhs, relation.rhs),))
+        steps[0] = replace(steps[0], proofs=(*steps[0].proofs, units))
     result = Crossover(passes, resource, relation, tuple(answers))
     if layer is not None:
         steps += _dtype_form(where, result, layer, long)

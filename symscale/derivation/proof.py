@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from symscale.errors import StepError, UndecidedError
+from symscale.errors import StepError, UndecidedError, UnitError
 from symscale.notation.text import relation_text, to_text
+from symscale.quantity import Dimension, check, dimension_of, parse_unit, table_dimensions
 from symscale.solve.limits import Approximation
 from symscale.solve.relation import Case, Interval, Relation, Solution, sign_of_number
 
 SAMPLES = 3
+UNDEFINED = (sp.nan, sp.zoo, sp.oo)
 Point = dict[sp.Symbol, sp.Expr]
 
 
@@ -39,6 +41,23 @@ def fail(what: str, equation: Relation) -> None:
     raise StepError(f"{what}: {relation_text(equation.lhs, equation.op, equation.rhs)}")
 
 
+def agree(found: sp.Expr, wanted: sp.Expr, rng: random.Random) -> bool:
+    """Say whether two expressions agree at random exact points, those left out where one has no finite value."""
+    symbols = found.free_symbols | wanted.free_symbols
+    tested = 0
+    for _ in range(40 * SAMPLES):
+        if tested == SAMPLES:
+            return True
+        point = random_point(symbols, rng)
+        left, right = found.xreplace(point), wanted.xreplace(point)
+        if left.has(*UNDEFINED) or right.has(*UNDEFINED):
+            continue
+        if differ(left, right):
+            return False
+        tested += 1
+    raise StepError(f"Too few random points have a finite value of {to_text(found)} to check it.")
+
+
 @dataclass(frozen=True)
 class Equal:
     """Each equation's right side equals an expression found in another way, at random exact points."""
@@ -52,11 +71,8 @@ class Equal:
         if len(self.others) != len(equations):
             raise StepError("A step states more equations than it proves.")
         for equation, other in zip(equations, self.others, strict=True):
-            symbols = equation.rhs.free_symbols | other.free_symbols
-            for _ in range(SAMPLES):
-                point = random_point(symbols, rng)
-                if differ(equation.rhs.xreplace(point), other.xreplace(point)):
-                    fail("Not equal at a random point", equation)
+            if not agree(equation.rhs, other, rng):
+                fail("Not equal at a random point", equation)
 
 
 @dataclass(frozen=True)
@@ -74,12 +90,9 @@ class Substituted:
             raise StepError("A step states more equations than it proves.")
         for equation, before in zip(equations, self.before, strict=True):
             wanted = before.subs(dict(self.values))
-            symbols = equation.free_symbols | wanted.free_symbols
-            for _ in range(SAMPLES):
-                point = random_point(symbols, rng)
-                for side, other in ((equation.lhs, wanted.lhs), (equation.rhs, wanted.rhs)):
-                    if differ(side.xreplace(point), other.xreplace(point)):
-                        fail("The substitution does not give this", equation)
+            for side, other in ((equation.lhs, wanted.lhs), (equation.rhs, wanted.rhs)):
+                if not agree(side, other, rng):
+                    fail("The substitution does not give this", equation)
 
 
 @dataclass(frozen=True)
@@ -199,6 +212,40 @@ def _inside(interval: Interval, here: sp.Expr, point: Point) -> bool:
 
 def _at_least_one(point: Point, symbols: frozenset[sp.Symbol]) -> Point:
     return {name: value + 1 if name in symbols else value for name, value in point.items()}
+
+
+@dataclass(frozen=True)
+class Dimensioned:
+    """Dimensions: every right side is in `unit`, or has the dimension of its left side; bytes are no seconds."""
+
+    sides: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
+    unit: str = ""
+    name: str = "dimensions agree, in byte and second"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where bytes meet seconds."""
+        pairs = self.sides or tuple((each.lhs, each.rhs) for each in equations)
+        try:
+            for lhs, rhs in pairs:
+                if self.unit:
+                    found = dimension_of(rhs, known_dimensions(rhs), show=to_text)
+                    if found != parse_unit(self.unit).dimension:
+                        raise StepError(f"{to_text(lhs)} is not in {self.unit}.")
+                else:
+                    check(lhs, rhs, known_dimensions(lhs, rhs), show=to_text)
+        except UnitError as error:
+            raise StepError(str(error)) from error
+
+
+def known_dimensions(*expressions: sp.Expr) -> dict[str, Dimension]:
+    """Return the dimensions of the symbols: the table's, and of its families b_In (bytes), C_int8, W_x (rates)."""
+    table = table_dimensions()
+    known = dict(table)
+    for symbol in (s for each in expressions for s in each.free_symbols):
+        stem = symbol.name.partition("_")[0]
+        if symbol.name not in table and stem in ("b", "C", "W") and "_dim" not in symbol.name:
+            known[symbol.name] = table[stem]
+    return known
 
 
 @dataclass(frozen=True)

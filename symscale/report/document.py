@@ -14,7 +14,7 @@ from symscale.derivation.step import Derivation, Prose, Step
 from symscale.notation.latex import relation_latex, to_latex
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
-from symscale.report.plain import small, statements
+from symscale.report.plain import one_line, small, statements
 from symscale.report.wide import LINE, wide_latex, width
 from symscale.solve.relation import Relation
 
@@ -53,7 +53,12 @@ def _word(each: str | sp.Expr | Relation, order: Order, escape: Callable[[str], 
     if isinstance(each, str):
         return escape(each)
     shown = relation_inline(each, order) if isinstance(each, Relation) else to_latex(each, order)
+    # fractions within fractions become too small to read
+    shown = rf"\displaystyle {shown}" if _NESTED.search(shown) else shown
     return f"${markdown_math(shown) if escape is escape_markdown else shown}$"
+
+
+_NESTED = re.compile(r"\\frac\{[^{}]*(\{[^{}]*\}[^{}]*)*\\frac")
 
 
 def _view(derivation: Derivation, escape: Callable[[str], str]) -> dict[str, Any]:
@@ -77,8 +82,18 @@ def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, A
         "notes": list(notes),
         "lines": [] if notes or step.kind == "given" else [_words(each, order, escape) for each in step.lines],
         "code": [line for each in _plain(step.lines) for line in statements(each)] if step.kind == "given" else [],
+        "size": _size([] if notes else equations),
         "units": list(step.units) or [""] * len(equations),
     }
+
+
+def _size(equations: list[str]) -> str:
+    """Return the LaTeX size in which formulas that cannot be broken fit the page."""
+    widest = max((width(each) for each in equations if "aligned" not in each), default=0)
+    return next((size for most, size in _SIZES if widest <= most), r"\tiny")
+
+
+_SIZES = ((75, ""), (110, r"\small"), (140, r"\footnotesize"))
 
 
 def equation_latex(equation: Relation, order: Order, mark: str = "") -> str:
@@ -139,6 +154,7 @@ def markdown_math(latex: str) -> str:
 
 def code_span(text: str) -> str:
     """Return text as a code span of Markdown, inside a table too."""
+    text = one_line(text)
     marks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     return marks + text.replace("|", r"\|") + marks
 
@@ -172,9 +188,10 @@ def _environment() -> Environment:
         comment_start_string="<#",
         comment_end_string="#>",
     )
-    environment.filters["tex"] = escape_latex
-    environment.filters["md"] = escape_markdown
+    environment.filters["tex"] = lambda text: escape_latex(one_line(text))
+    environment.filters["md"] = lambda text: escape_markdown(one_line(text))
     environment.filters["math"] = markdown_math
+    environment.filters["unit"] = lambda text: escape_latex(one_line(text).replace("$", "USD").replace("%", "percent"))
     environment.filters["code"] = code_span
     environment.filters["fence"] = fence
     return environment

@@ -24,14 +24,15 @@ _RELATION = re.compile(r"^.*? (?:=|<=|>=|<|>) ")
 
 def text(derivation: Derivation) -> str:
     """Return a derivation as numbered steps of plain text."""
-    blocks = [f"{derivation.title}\n{'=' * len(derivation.title)}"]
+    title = one_line(derivation.title)
+    blocks = [f"{title}\n{'=' * min(len(title), WIDTH)}"]
     blocks += [step_text(number, step, derivation.order) for number, step in enumerate(derivation.steps, 1)]
     return "\n\n".join(blocks)
 
 
 def step_text(number: int, step: Step, order: Order) -> str:
     """Return one step: its number and title, its reason, its equations with what stands beside them."""
-    lines = [f"{number}. {step.title}", *_filled(words(step.reason, order), _REASON)]
+    lines = [f"{number}. {one_line(step.title)}", *_filled(words(step.reason, order), _REASON)]
     if step.conditions:
         shown = " and ".join(relation_text(each.lhs, each.op, each.rhs, order) for each in step.conditions)
         lines += _filled(f"If {shown}:", _REASON)
@@ -43,7 +44,8 @@ def step_text(number: int, step: Step, order: Order) -> str:
         lines += _indented(broken(f"{each} {unit}".rstrip(), WIDTH - len(_EQUATION)))
     for line in step.lines:
         shown = words(line, order)
-        lines += _indented(statements(shown)) if step.kind == "given" else _filled(shown, _EQUATION)
+        given = step.kind == "given"
+        lines += _indented(folded(statements(shown))) if given else _filled(shown, _EQUATION)
     return "\n".join(lines)
 
 
@@ -62,20 +64,27 @@ def _side_by_side(notes: list[str], equations: list[str]) -> list[str]:
     width = max(map(len, notes), default=0)
     if len(_EQUATION) + width + 3 + max(map(len, equations), default=0) <= WIDTH:
         return _indented([f"{note:<{width}}   {each}" for note, each in zip(notes, equations, strict=True)])
-    return _indented([line for pair in zip(notes, equations, strict=True) for line in (pair[0], f"  {pair[1]}")])
+    pairs = zip(notes, equations, strict=True)
+    rows = ((folded([note]), broken(each, WIDTH - len(_EQUATION) - 2)) for note, each in pairs)
+    return _indented([line for note, below in rows for line in (*note, *(f"  {each}" for each in below))])
 
 
-def statements(program: str, width: int = WIDTH - len(_EQUATION)) -> list[str]:
-    """Return a program on lines that fit: statements first, then between its arrays."""
-    if len(program) <= width:
+def statements(program: str) -> list[str]:
+    """Return a program on one line, or each of its statements on a line of its own if that is too long."""
+    if len(program) <= WIDTH - len(_EQUATION):
         return [program]
-    lines = []
-    for statement in program.split("; "):
-        # the indices of an array stay together
-        glued = re.sub(r"\[[^\]]*\]", lambda found: found[0].replace(" ", "\0"), statement)
-        folded = textwrap.wrap(glued, width - 1, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-        lines.append("\n".join(folded).replace("\0", " "))
-    return ";\n".join(lines).split("\n")
+    return program.replace("; ", ";\n").split("\n")
+
+
+def folded(lines: list[str], width: int = WIDTH - len(_EQUATION)) -> list[str]:
+    """Return lines of a program that fit, broken between arrays: the indices of an array stay together."""
+    found = []
+    for line in lines:
+        glued = re.sub(r"\[[^\]]*\]", lambda match: match[0].replace(" ", "\0"), line)
+        found += textwrap.wrap(
+            glued, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        ) or [""]
+    return [each.replace("\0", " ") for each in found]
 
 
 def broken(formula: str, width: int) -> list[str]:
@@ -135,6 +144,11 @@ def _word(each: str | sp.Expr | Relation, order: Order) -> str:
     if isinstance(each, str):
         return each
     return equation_text(each, order) if isinstance(each, Relation) else to_text(each, order)
+
+
+def one_line(text: str) -> str:
+    """Return text on one line: a title with a line break in it would end a heading early."""
+    return " ".join(text.split())
 
 
 def small(number: sp.Expr) -> bool:

@@ -66,7 +66,7 @@ def coefficient(terms: Sequence[sp.Expr]) -> Coefficient:
     signs = {sign_of(part) for part in parts}
     if not parts:
         return Coefficient((), 0)
-    if not total.free_symbols and len(parts) > 1:
+    if len(parts) > 1 and len(parts) < 20 and not total.free_symbols:
         return Coefficient((total,), sign_of_number(total))
     return Coefficient(parts, signs.pop() if len(signs) == 1 else sign_of(total))
 
@@ -239,7 +239,7 @@ def _pair(a: sp.Expr, b: sp.Expr, c: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
 
 
 def _higher(polynomial: Polynomial, op: str, region: Region) -> list[Piece]:
-    if not any(c.terms[0].free_symbols for c in polynomial.values()):
+    if not any(term.free_symbols for c in polynomial.values() for term in c.terms):
         return [Piece(region, _isolated(polynomial, op))]
     signs = [polynomial[power].sign for power in sorted(polynomial)]
     if None not in signs and len(set(signs)) == 1:
