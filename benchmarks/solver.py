@@ -24,11 +24,17 @@ from sympy.core.cache import clear_cache
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
-from solver_cases import QUESTIONS, Question
+from solver_cases import QUESTIONS, Question  # noqa: E402
 
-from symscale.errors import SymscaleError
-from symscale.solve import Solution, crossover, same, verify
-from symscale.solve.same import holds_at
+from symscale.errors import SymscaleError  # noqa: E402
+from symscale.solve import (  # noqa: E402
+    Solution,
+    crossover,
+    region,
+    verify,
+)
+from symscale.solve.same import holds_at  # noqa: E402
+from symscale.solve.terms import is_hardware, sign_of  # noqa: E402
 
 _RELATIONS = {"<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge, "==": sp.Eq}
 
@@ -50,17 +56,27 @@ def timed(work: Callable[[], Any], limit: float) -> tuple[float, Any]:
 
 
 def _child(work: Callable[[], Any], pipe: Any) -> None:
+    seconds, result = _once(work)
+    for _ in range(4):  # the best of several where one is short, for other work shares the machine
+        if seconds > 0.3:
+            break
+        seconds = min(seconds, _once(work)[0])
+    try:
+        pipe.send((seconds, result))
+    except Exception:
+        pipe.send((seconds, None))
+
+
+def _once(work: Callable[[], Any]) -> tuple[float, Any]:
     clear_cache()
+    for cached in (sign_of, is_hardware, region._rows, region._rows_of_sum, region.feasible):
+        cached.cache_clear()
     start = time.perf_counter()
     try:
         result = work()
     except Exception:
         result = None
-    seconds = time.perf_counter() - start
-    try:
-        pipe.send((seconds, result))
-    except Exception:
-        pipe.send((seconds, None))
+    return time.perf_counter() - start, result
 
 
 def stock_sides(question: Question) -> tuple[sp.Expr, sp.Expr, sp.Symbol]:
@@ -130,7 +146,6 @@ def answer(question: Question, limit: float) -> dict[str, Any]:
     )
     row["ours_eq"], equation = timed(lambda: crossover(question.lhs, "==", question.rhs, question.unknown), limit)
     row["answered"] = solution is not None and _verified(solution)
-    row["same"] = solution is not None and same(solution, solution)
     row["eq"], roots = timed(lambda: sp.solve(sp.Eq(plain_lhs, plain_rhs), plain), limit)
     row["eq_right"] = equation is not None and right_roots(question, roots, equation)
     row["eq_given"] = roots is not None

@@ -8,7 +8,7 @@ import sympy as sp
 from symscale.solve import Case, Interval, Relation, Solution, crossover, same
 from symscale.vocabulary import symbol
 
-B, D, F, C, W, X, b, x, a, c = (symbol(name) for name in "B D F C W X b x a c".split())
+B, D, F, C, W, X, b, x, a, c = map(symbol, ["B", "D", "F", "C", "W", "X", "b", "x", "a", "c"])
 
 
 def stated(answer: Solution, when: list[Relation], lo: sp.Expr, lo_open: bool = True) -> Solution:

@@ -93,8 +93,8 @@ def cross(
     asked, relation = relation, relation.subs(rule)
     mesh = layer.mesh_symbols if layer is not None else ()
     long = frozenset(mesh)
-    # one chip on an axis sends nothing, so the interesting sizes are those above 1
-    above_one = tuple(Relation(size, ">", sp.S.One) for size in mesh if size in relation.rhs.free_symbols)
+    # one chip on an axis sends nothing, so the interesting sizes are the whole numbers from 2
+    above_one = tuple(Relation(size, ">=", sp.Integer(2)) for size in mesh if size in relation.rhs.free_symbols)
     solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one)
     where = f"{pass_name(passes)} against {resource_name(resource)}: " if passes else ""
     shown, cases = headline_ratio(solution, unknown, mesh) if exact else (unknown, solution.cases)
@@ -301,7 +301,7 @@ def _distance(where: str, exact: Answer, approximated: Answer, limits: Sequence[
 
 def _simple(ratio: sp.Expr) -> sp.Expr:
     """Return a ratio near 1 as 1/(1 − small) or 1 + small, whichever has one term less to divide by."""
-    if len(ratio.free_symbols) > 12:
+    if len(ratio.free_symbols) > 12 or ratio.has(sp.Max, sp.Min, sp.floor, sp.ceiling):
         return ratio
     above, below = sp.fraction(sp.cancel(ratio))
     if below.is_Add and not above.is_Add:

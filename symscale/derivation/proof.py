@@ -138,7 +138,7 @@ class Solved:
     solution: Solution
     unknown: sp.Expr
     conditions: tuple[Relation, ...] = ()
-    at_least_one: frozenset[sp.Symbol] = frozenset()
+    at_least_two: frozenset[sp.Symbol] = frozenset()
     name: str = "decides as the relation does on both sides of the border"
 
     def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
@@ -150,7 +150,7 @@ class Solved:
             if tested == SAMPLES:
                 break
             symbols = {*question.free_symbols, *(s for each in equations for s in each.free_symbols)}
-            point = _at_least_one(random_point(symbols, rng), self.at_least_one)
+            point = _at_least_two(random_point(symbols, rng), self.at_least_two)
             if not all(each.holds(point) for each in self.conditions):
                 continue
             tested += self._agrees(question, equations, point)
@@ -183,7 +183,7 @@ class Covers:
     """Cases: at random exact points exactly one case applies, and it decides as the relation does."""
 
     solution: Solution
-    at_least_one: frozenset[sp.Symbol] = frozenset()
+    at_least_two: frozenset[sp.Symbol] = frozenset()
     name: str = "the cases cover all sizes and decide as the relation does"
 
     def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
@@ -192,7 +192,7 @@ class Covers:
         question, unknown = self.solution.relation, self.solution.unknown
         symbols = question.free_symbols | unknown.free_symbols
         for _ in range(SAMPLES):
-            point = _at_least_one(random_point(symbols, rng), self.at_least_one)
+            point = _at_least_two(random_point(symbols, rng), self.at_least_two)
             cases = [case for case in self.solution.cases if all(each.holds(point) for each in case.when)]
             if len(cases) != 1:
                 fail(f"{len(cases)} cases apply at a random point", question)
@@ -210,8 +210,8 @@ def _inside(interval: Interval, here: sp.Expr, point: Point) -> bool:
     return above and (high > 0 or (high == 0 and not interval.hi_open))
 
 
-def _at_least_one(point: Point, symbols: frozenset[sp.Symbol]) -> Point:
-    return {name: value + 1 if name in symbols else value for name, value in point.items()}
+def _at_least_two(point: Point, symbols: frozenset[sp.Symbol]) -> Point:
+    return {name: value + 2 if name in symbols else value for name, value in point.items()}
 
 
 @dataclass(frozen=True)

@@ -42,10 +42,12 @@ def rendered() -> dict[str, str]:
     index = ["# Derivations", ""]
     for file, ids in files().items():
         derivations = [written(each) for each in ids]
-        title = heading(file)
-        found[f"{file.stem}.md"] = markdown(*derivations, title=title)
-        found[f"{file.stem}.tex"] = latex(*derivations, title=title, document=True)
-        index += [f"- [{escape_markdown(title)}]({file.stem}.md) ([LaTeX]({file.stem}.tex))"]
+        title, name = heading(file), file.stem
+        while f"{name}.md" in found:
+            name += "_"  # a file of the same name in another folder
+        found[f"{name}.md"] = markdown(*derivations, title=title)
+        found[f"{name}.tex"] = latex(*derivations, title=title, document=True)
+        index += [f"- [{escape_markdown(title)}]({name}.md) ([LaTeX]({name}.tex))"]
         index += [
             f"  - `{each}`: {escape_markdown(derivation.title)}"
             for each, derivation in zip(ids, derivations, strict=True)

@@ -97,13 +97,14 @@ def broken(formula: str, width: int) -> list[str]:
     pieces, column = _pieces(formula)
     if len(pieces) == 1:
         return [formula]
+    column = column if column <= width // 2 else 4
     lines = broken(pieces[0], width)
     for piece in pieces[1:]:
         signed = piece.startswith(("+ ", "- "))
         if signed and len(lines[-1]) + 1 + len(piece) <= width:
             lines[-1] += f" {piece}"
             continue
-        lines += [" " * column + each for each in broken(piece, max(width - column, 24))]
+        lines += [" " * column + each for each in broken(piece, width - column)]
     return lines
 
 

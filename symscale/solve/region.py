@@ -124,11 +124,9 @@ def relate(left: sp.Expr, right: sp.Expr, op: str = "<") -> Relation | bool:
         sides = [above, below, other_above, other_below]
         if all(_small(side) for side in sides):
             return compare(signed_terms(sp.expand(above * other_below - other_above * below)), op)
-    return compare_sides(_addends(left), op, _addends(right))
-
-
-def _addends(expr: sp.Expr) -> list[sp.Expr]:
-    return list(expr.args) if expr.is_Add and sign_of(expr) == 1 else [expr]
+    if left.is_Add or right.is_Add:
+        return compare(signed_terms(left - right), op)
+    return compare_sides([left], op, [right])
 
 
 def _is_difference(expr: sp.Expr) -> bool:
