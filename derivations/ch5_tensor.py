@@ -111,6 +111,17 @@ def mixed_serial(d):
     d.evaluate(on="tpu-v5p", values={"F": 32768, "M_X": 2, "M_Y": 1}, expect="396.9")
 
 
+@derivation("training/mixed-backward", title="The backward pass needs half the batch", source=BOOK)
+def mixed_backward(d):
+    layer = d.program(MIXED, axes={"X": d.symbol("M_X"), "Y": d.symbol("M_Y")}, passes=["forward", "backward"])
+    d.counts(layer, "backward")
+    t = d.times(layer, "backward", overlap="axes-serial")
+    best = d.optimise(layer, t, "X", subject_to="X*Y = N_chips", solve="B", passes="backward")
+    d.expect(best.point, "sqrt(B*N_chips*M_X/(2*F*M_Y))")
+    d.expect(d.crossovers[-1], "B/N_chips >= 2*(C/W_ici)**2/(M_X*M_Y*F)")
+    d.evaluate(on="tpu-v5p", values={"F": 32768, "M_X": 2, "M_Y": 1}, expect="198.4")
+
+
 @derivation("training/mixed-mesh", title="The best mesh of 64 chips, axes overlapping", source=BOOK)
 def mixed_mesh(d):
     layer, t = mixed(d, "max", X=2, Y=1)

@@ -87,7 +87,8 @@ def test_matmul_roofline_with_its_existence_condition() -> None:
     ("D_value", "expected"), [(4096, "136.09"), (1024, "226.31"), (480, None)], ids=["4096", "1024", "480"]
 )
 def test_int8_weights_roofline(D_value: int, expected: str | None) -> None:
-    # B01 (its 136.08 and 226.32 come from alpha rounded to 240.24): a solver read 142 and 244 off a plot, and a tool prints a negative batch for D = 480
+    # B01 (its 136.08 and 226.32 come from a rounded alpha): a solver read 142 and 244 off a plot, and a tool
+    # prints a negative batch for D = 480
     answer = crossover(2 * B * D**2 / (4 * B * D + D**2), ">=", alpha, B)
     point = {D: sp.Integer(D_value), alpha: ALPHA_V5E}
     case = next(case for case in answer.cases if case.applies(point))

@@ -12,8 +12,9 @@ from symscale.cost import PassCost, Times, times
 from symscale.derivation.choices import choice_step, described
 from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, resource_name
 from symscale.derivation.layer import Layer, lay
-from symscale.derivation.proof import Dimensioned, Equal
+from symscale.derivation.proof import Equal
 from symscale.derivation.recount import Recount
+from symscale.derivation.spent import times_step
 from symscale.derivation.step import Derivation, Step
 from symscale.derivation.verbs import (
     expected_answer,
@@ -170,30 +171,7 @@ class Builder:
         names = [name for name in PASSES[passes] if name in layer.costs]
         costs = [layer.costs[name] for name in names]
         found = times(costs, layer.kinds, layer.axes, overlap=overlap, latency=latency)
-        equations, proofs = [], []
-        if found.math != 0:
-            equations.append(Relation(symbol("T_math"), "==", found.math))
-            proofs.append(_math_again(layer, names))
-        if found.hbm != 0:
-            equations.append(Relation(symbol("T_hbm"), "==", found.hbm))
-            proofs.append(sp.Add(*(each.hbm_bytes for each in costs)) / symbol("W_hbm"))
-        several = len(found.axes) > 1
-        for axis, spent in found.axes.items() if several else ():
-            equations.append(Relation(symbol(f"T_{axis}"), "==", spent))
-            proofs.append(_axis_again(layer, names, axis, latency))
-        if found.comms != 0:
-            equations.append(Relation(symbol("T_comms"), "==", found.comms))
-            proofs.append(_comms_again(layer, names, overlap, latency))
-        title = "Both passes together: times" if passes == "both" else f"{passes.capitalize()} pass: times"
-        self.add(
-            Step(
-                "substitute",
-                title,
-                _overlap(overlap, several),
-                tuple(equations),
-                (Equal(tuple(proofs)), Dimensioned(unit="s")),
-            )
-        )
+        self.add(times_step(layer, passes, names, found, overlap=overlap, latency=latency))
         return found
 
     def crossover(
@@ -293,6 +271,7 @@ class Builder:
         *,
         subject_to: str = "",
         solve: str = "",
+        passes: str = "forward",
         on: str | Machine | None = None,
         values: Mapping[str, sp.Expr | int] | None = None,
     ) -> Optimised:
@@ -305,7 +284,7 @@ class Builder:
 
         question = Question("", minimize=over, subject_to=subject_to, solve=solve)
         chip = machine(on) if isinstance(on, str) else on
-        return optimise(self, layer, {"forward": spent}, question, _given(values), chip)
+        return optimise(self, layer, {passes: spent}, question, _given(values), chip)
 
     def conclude(self, found: Crossover) -> None:
         """Restate the headline: the strictest condition, with its dtype form and its number."""
@@ -399,49 +378,6 @@ def _collectives(d: Builder, layer: Layer, which: str) -> None:
             d.add(step)
     proof = Recount(layer, tuple((which, f"volume:{n}") for n in range(len(transfers))))
     d.add(Step("count", f"{which.capitalize()} pass: collectives", reason, equations, (proof,), lines=lines))
-
-
-def _overlap(overlap: str, several: bool) -> str:
-    reason = "FLOPs over the peak, bytes over the bandwidth, per chip."
-    if overlap == "sum":
-        return reason + " Nothing overlaps (upper bound)."
-    if several and overlap == "axes-serial":
-        return reason + " The mesh axes communicate one after the other, behind the arithmetic."
-    if several:
-        return reason + " The mesh axes communicate at the same time, behind the arithmetic."
-    return reason + " Communication overlaps with the arithmetic (lower bound)."
-
-
-def _math_again(layer: Layer, names: Sequence[str]) -> sp.Expr:
-    if len(layer.kinds) == 1:
-        return sp.Add(*(layer.costs[name].total_flops for name in names)) / symbol("C")
-    parts = [(kind, work) for name in names for kind, work in layer.costs[name].flops.items()]
-    return sp.Add(*(work / symbol(f"C_{kind}") for kind, work in parts))
-
-
-def _axis_again(layer: Layer, names: Sequence[str], axis: str, latency: bool) -> sp.Expr:
-    from symscale.collectives import total_time
-    from symscale.cost import resource_of
-
-    return sp.Add(
-        *(
-            total_time(each.cost, latency=latency)
-            for name in names
-            for each in layer.costs[name].transfers
-            if any(resource_of(layer.axes[a]) == axis for a in each.collective.axes)
-        )
-    )
-
-
-def _comms_again(layer: Layer, names: Sequence[str], overlap: str, latency: bool) -> sp.Expr:
-    from symscale.collectives import total_time
-    from symscale.cost import resource_of
-
-    transfers = [each for name in names for each in layer.costs[name].transfers]
-    if overlap != "max":
-        return sp.Add(*(total_time(each.cost, latency=latency) for each in transfers))
-    resources = dict.fromkeys(resource_of(layer.axes[a]) for each in transfers for a in each.collective.axes)
-    return sp.Max(*(_axis_again(layer, names, each, latency) for each in resources), evaluate=False)
 
 
 def with_order(derivation: Derivation, order: Order) -> Derivation:

@@ -94,8 +94,8 @@ def cross(
     mesh = layer.mesh_symbols if layer is not None else ()
     long = frozenset(mesh)
     # one chip on an axis sends nothing, so the interesting sizes are the whole numbers from 2
-    above_one = tuple(Relation(size, ">=", sp.Integer(2)) for size in mesh if size in relation.rhs.free_symbols)
-    solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one)
+    long_enough = _two_or_more(relation, mesh)
+    solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=long_enough)
     where = f"{pass_name(passes)} against {resource_name(resource)}: " if passes else ""
     shown, cases = headline_ratio(solution, unknown, mesh) if exact else (unknown, solution.cases)
     answers = [Answer("exact", solution, shown, cases, _unit(shown, layer))]
@@ -105,7 +105,7 @@ def cross(
         if approximated is not None:
             near, found, named = approximated
             question = near.subs(rule)
-            simpler = crossover(question.lhs, question.op, question.rhs, unknown, given=above_one)
+            simpler = crossover(question.lhs, question.op, question.rhs, unknown, given=long_enough)
             ratio, cases = headline_ratio(simpler, unknown, mesh)
             names = tuple(limit_text(each) for each in named)
             answers.append(Answer("approx", simpler, ratio, cases, _unit(ratio, layer), names))
@@ -126,6 +126,13 @@ def cross(
     if layer is not None:
         steps += _dtype_form(where, result, layer, long)
     return result, steps
+
+
+def _two_or_more(relation: Relation, mesh: Sequence[sp.Symbol]) -> tuple[Relation, ...]:
+    """Return that every mesh axis has two chips or more, and what follows for the hops of a ring, ⌊X/2⌋."""
+    given = [Relation(size, ">=", sp.Integer(2)) for size in mesh if size in relation.rhs.free_symbols]
+    hops = [node for node in relation.rhs.atoms(sp.floor, sp.ceiling) if node.free_symbols <= set(mesh)]
+    return (*given, *(Relation(node, ">=", sp.S.One) for node in sorted(hops, key=str)))
 
 
 def pass_name(passes: str) -> str:

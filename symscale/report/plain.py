@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import sympy as sp
 
@@ -17,8 +17,10 @@ from symscale.solve.relation import Relation
 WIDTH = 96
 _REASON = " " * 3
 _EQUATION = " " * 5
-# A line may break before a sign, after a comma, or between the statements and arrays of a program.
-_BREAK = re.compile(r"(?<=,) | (?=[-+] )|(?<=;) ")
+# A line may break after a comma or before a sign; where there is neither, before a bracket of a product.
+_BREAK = re.compile(r"(?<=,) | (?=[-+] )|(?<=.)(?=[*/](?:max|min|sqrt)?\()")
+_GLUE = "\0"
+_GROUP = re.compile(r"\[[^\[\]]*\]|\((?:[^()]|\([^()]*\))*[-+*/](?:[^()]|\([^()]*\))*\)")
 _RELATION = re.compile(r"^.*? (?:=|<=|>=|<|>) ")
 
 
@@ -50,9 +52,13 @@ def step_text(number: int, step: Step, order: Order) -> str:
 
 
 def _filled(text: str, indent: str) -> list[str]:
-    # a formula keeps its hyphens and long names: only spaces break
-    options = {"break_long_words": False, "break_on_hyphens": False}
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent, **options)  # type: ignore[arg-type]
+    # only spaces break, and those inside the brackets of a formula or an array do not
+    glued = _GROUP.sub(lambda found: found[0].replace(" ", _GLUE), text)
+    lines = textwrap.wrap(
+        glued, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    lines = [each.replace(_GLUE, " ") for each in lines]
+    return [indent + part for each in lines for part in broken(each[len(indent) :], WIDTH - len(indent))]
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -80,11 +86,11 @@ def folded(lines: list[str], width: int = WIDTH - len(_EQUATION)) -> list[str]:
     """Return lines of a program that fit, broken between arrays: the indices of an array stay together."""
     found = []
     for line in lines:
-        glued = re.sub(r"\[[^\]]*\]", lambda match: match[0].replace(" ", "\0"), line)
+        glued = re.sub(r"\[[^\]]*\]", lambda match: match[0].replace(" ", _GLUE), line)
         found += textwrap.wrap(
             glued, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
         ) or [""]
-    return [each.replace("\0", " ") for each in found]
+    return [each.replace(_GLUE, " ") for each in found]
 
 
 def broken(formula: str, width: int) -> list[str]:
@@ -110,19 +116,17 @@ def broken(formula: str, width: int) -> list[str]:
 
 def _pieces(formula: str) -> tuple[list[str], int]:
     """Return the formula cut at its outermost places to break, and the column where a further piece starts."""
-    depths = []
-    depth = 0
-    for character in formula:
-        depth += (character == "(") - (character == ")")
-        depths.append(depth)
-    places = [found.start() for found in _BREAK.finditer(formula)]
-    outermost = min((depths[at] for at in places), default=0)
-    cuts = [at for at in places if depths[at] == outermost]
-    pieces = [formula[left + 1 : right] for left, right in pairwise([-1, *cuts, len(formula)])]
+    depths = list(accumulate((character == "(") - (character == ")") for character in formula))
+    places = [(depths[max(each.end() - 1, 0)], each[0] == "", each.span()) for each in _BREAK.finditer(formula)]
+    outermost = min((place[:2] for place in places), default=None)
+    cuts = [span for depth, product, span in places if (depth, product) == outermost]
+    edges = [(0, 0), *cuts, (len(formula), 0)]
+    pieces = [formula[left:right] for (_, left), (right, _) in pairwise(edges)]
     head = _RELATION.match(formula)
-    column = len(head[0]) if head is not None and not head[0].count("(") else 0
-    if outermost > 0 and cuts:
-        column = next(at for at in range(cuts[0], -1, -1) if formula[at] == "(" and depths[at] == outermost) + 1
+    column = len(head[0]) if head is not None and "(" not in head[0] else 0
+    if outermost is not None and outermost[0] > 0:
+        start = cuts[0][0]
+        column = next(at for at in range(start - 1, -1, -1) if formula[at] == "(" and depths[at] == outermost[0]) + 1
     return pieces, column
 
 
