@@ -41,6 +41,18 @@ def all_to_all(d):
     d.equal("T_comms", moved, gathered / 4, "A quarter of what the AllGather of the same array takes.")
 
 
+@derivation("collectives/all-to-all-line", title="AllToAll without wraparound takes twice as long", source=BOOK)
+def all_to_all_line(d):
+    spent = move(d, "A[I_Y, J] -> M[I, J_Y]", limits="", on="tpu-v5e", mesh={"Y": 4})
+    d.expect(spent, "b*I*J/(4*W_link)")
+
+
+@derivation("collectives/all-to-all-torus", title="AllToAll over a torus waits for its longer axis", source=BOOK)
+def all_to_all_torus(d):
+    spent = move(d, "A[I_XY, J] -> M[I, J_XY]", "X, Y >> 1")
+    d.expect(spent, "b*I*J/(4*Min(X, Y)*W_ici)")
+
+
 @derivation("collectives/slice", title="Adding a subscript is free", source=BOOK)
 def slice_(d):
     layer = d.program("A[I, J] -> S[I_X, J]", passes=["forward"])

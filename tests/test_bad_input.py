@@ -120,6 +120,7 @@ OPTIONS = [
     (derive(FSDP, "--assume", "B << D"), "nothing is asked|--solve", False),
     (derive(MIXED, "--minimize", "X"), 'needs a constraint|--subject-to "X*Y = N"', False),
     (derive(MIXED, "--minimize", "Q", "--subject-to", "X*Y=N"), "Q is no mesh axis|X, Y", False),
+    (derive(FSDP, "--minimize", "X", "--subject-to", "X=N", "--passes", "update"), "No pass sends anything", False),
     (derive(MIXED, "--minimize", "X", "--subject-to", "X*Y"), "a relation needs a sign", True),
     (derive(MIXED, "--minimize", "X", "--subject-to", "X*Y>=N"), "not an equation|X*Y = N", False),
     (derive(MIXED, "--minimize", "X", "--subject-to", "X*Q=N"), "fixes no mesh axis|X, Y", False),
@@ -149,6 +150,7 @@ OTHERS = [
     (["solve", "x >= y", "--for", "x", "--set", "Q=1"], "Q does not occur|x, y", False),
     (["solve", "x >= y", "--for", "x", "--unit", "y"], "'y' gives no unit|W_pcie=B/s", False),
     (["solve", "x >= y", "--for", "x", "--unit", "y=parsec"], "`parsec` is not a unit|known", True),
+    (["solve", "x >= C/W", "--for", "x", "--on", "v5e"], "W is any of W_hbm, W_ici|the one that is meant", False),
     (["solve", "exp(x) >= x**5 + log(x)", "--for", "x"], "inside exp|symscale solve --help", False),
     (["show", "nope"], "no derivation 'nope'", False),
     (["show", "../../etc/passwd"], "no derivation", False),
@@ -246,6 +248,22 @@ def test_ctrl_c_is_no_traceback(monkeypatch, capsys):
         main(derive(ONE))
     assert stopped.value.code == 2
     assert "interrupted" in capsys.readouterr().err
+
+
+def test_a_fault_of_our_own_is_no_traceback(monkeypatch, capsys):
+    import symscale.derivation.question as question
+
+    def broken(asked):
+        raise TypeError("cannot do this\nsecond line")
+
+    monkeypatch.setattr(question, "derive", broken)
+    with pytest.raises(SystemExit) as stopped:
+        main(derive(ONE))
+    assert stopped.value.code == 2
+    assert "a fault of symscale, not of the input (TypeError: cannot do this)" in capsys.readouterr().err
+    monkeypatch.setenv("SYMSCALE_DEBUG", "1")
+    with pytest.raises(TypeError):
+        main(derive(ONE))
 
 
 def test_a_wrong_expectation_is_exit_code_one(monkeypatch, capsys):

@@ -146,6 +146,8 @@ FORMULAS = [
     ("ch3.formula.reducescatter-time", "collectives/reduce-scatter", "T_comms == 2*I*J/W_ici"),
     ("ch3.formula.allreduce-time", "collectives/all-reduce", "T_comms == 4*I*J/W_ici"),
     ("ch3.formula.alltoall-time", "collectives/all-to-all", "T_comms == 2*I*J/(4*W_ici)"),
+    ("ch3.formula.alltoall-line", "collectives/all-to-all-line", "T_comms == 2*I*J/(2*2*W_link)"),
+    ("ch3.formula.alltoall-2d", "collectives/all-to-all-torus", "T_comms == 2*I*J/(4*W_ici*Min(X, Y))"),
     ("ch3.table.allgather", "collectives/two-axes", "T_comms == 2*I*J/(2*W_ici)"),
     ("ch3.case4.gather-a", "sharding/case-4", "V_1 == 2*I*J"),
     ("ch3.case4.gather-b", "sharding/case-4", "V_1 == 2*J*K"),

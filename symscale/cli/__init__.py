@@ -16,6 +16,7 @@ from symscale.cli.machines import machines
 from symscale.cli.solve import solve
 
 OK, WRONG, USAGE = 0, 1, 2
+DEBUG = "SYMSCALE_DEBUG"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -38,7 +39,15 @@ for command in (derive, solve, compare, machines, list_, show, report, completio
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; every error is one paragraph on stderr and exit code 2."""
-    sys.exit(run(arguments))
+    try:
+        code = run(arguments)
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        fault = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
+        complain(f"this is a fault of symscale, not of the input ({fault}).\nPlease report it; {DEBUG}=1 shows where.")
+        code = USAGE
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -125,6 +125,9 @@ def chip_numbers(asked: Asked, sides: Relation) -> dict[str, sp.Expr]:
     kind = canonical(asked.dtype or "bf16")
     found: dict[str, sp.Expr] = {"b": ELEMENT_BYTES[kind]}
     if asked.on is not None:
+        if symbol("W") in sides.free_symbols and "W" not in asked.values:
+            bands = ", ".join(name for name in asked.on.constants(None) if name.startswith("W_"))
+            raise SymscaleError(f"W is any of {bands} on {asked.on.title}.", hint="Write the one that is meant.")
         found |= asked.on.constants(None)
         if symbol("C") in sides.free_symbols:
             found["C"] = asked.on.peak(kind)

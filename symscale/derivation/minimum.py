@@ -56,7 +56,12 @@ def optimise(
             f"{question.minimize} is no mesh axis of the program that is still a symbol.",
             hint=f"Minimise over one of {', '.join(str(each) for each in layer.mesh_symbols) or '(none)'}.",
         )
-    name, times = next((name, each) for name, each in found.items() if each.comms != 0)
+    sending = [(name, each) for name, each in found.items() if each.comms != 0]
+    if not sending:
+        raise SymscaleError(
+            "No pass sends anything, so no mesh sends the least.", hint="Minimise another program, or pass."
+        )
+    name, times = sending[0]
     limit = Limit(sp.S.One, tuple(s for s in layer.mesh_symbols if s in times.comms.free_symbols))
     near = approximate(times.comms, [limit])
     dropped = [part for each in near.dropped for part in (", ", each)][1:]

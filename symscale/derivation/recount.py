@@ -81,9 +81,12 @@ def integer_point(layer: Layer, rng: random.Random) -> dict[sp.Symbol, sp.Expr]:
     lengths = sorted({s for size in layer.program.mesh.values() for s in size.free_symbols}, key=str)
     point: dict[sp.Symbol, sp.Expr] = {size: sp.Integer(rng.randint(3, 6)) for size in lengths}
     chips = math.prod(int(size.xreplace(point)) for size in layer.program.mesh.values())
+    # a size such as D/3 is whole where D is a multiple of 3
+    shares = [sp.fraction(sp.together(size))[1] for size in layer.program.sizes.values()]
+    scale = chips * math.lcm(*(int(each) for each in shares if each.is_Integer))
     for size in layer.program.sizes.values():
         for symbol in size.free_symbols:
-            point.setdefault(symbol, sp.Integer(chips * rng.randint(1, 5)))
+            point.setdefault(symbol, sp.Integer(scale * rng.randint(1, 5)))
     for size in layer.typed.size.values():
         point.setdefault(size, sp.Rational(rng.randint(1, 8), 2))
     for axis in layer.axes.values():

@@ -48,10 +48,22 @@ class Backward:
                 self.parts[name] = [Buffer(f"d{name}", self.stored[name].paid)]
         for planned in reversed(self.forward):
             if isinstance(planned, Local) and planned.operation.out in self.wants:
-                gradient = self.collect(planned.result.value, planned.result.layout.paid)
+                gradient = self.result(planned.result)
                 if gradient is not None:
                     self.transpose(planned, gradient)
         return {name: found for name in self.program.leaves if name in self.wants and (found := self.leaf(name))}
+
+    def result(self, made: Buffer) -> Buffer | None:
+        """Bring the gradient of a result to the layout in which the result fell out, by way of the one it is kept in.
+
+        A gather after it is undone by a ReduceScatter before a ReduceScatter of its own is undone by a gather.
+        """
+        gradient = self.collect(made.value, self.stored[made.value].paid)
+        if gradient is None:
+            return None
+        layout = made.layout.paid
+        owes = [axis for axis in gradient.layout.owes if axis not in layout.split]
+        return self.schedule.fetch(gradient.value, gradient.layout, layout.owing(owes))
 
     def leaf(self, name: str) -> Buffer | None:
         """Bring a leaf's gradient to its declared layout; one that only the update needs stays unpaid."""
@@ -123,7 +135,9 @@ class Backward:
             summed = frozenset((*gradient.layout.dims, *other.layout.dims)) - frozenset(dims)
             made = Einsum(self.fresh(operand.value), gradient.value, other.value, summed, operation.elementwise)
             value = Value(made.out, dims, hint=tuple(operand.layout.items()))
-            self.give(operand.value, binary(made, value, [gradient, self.saved(other)], self.schedule))
+            final = dict(self.stored[operand.value].items())  # where a gather is undone by a free slice, slice first
+            ends = [gradient, self.saved(other)]
+            self.give(operand.value, binary(made, value, ends, self.schedule, final=final))
 
     def saved(self, buffer: Buffer) -> Buffer:
         """Return a forward operand: still there if an activation, gathered again if a freed weight."""

@@ -121,14 +121,23 @@ def _forward(operation: Operation, value: Value, stored: Mapping[str, Layout], s
 
 
 def binary(
-    operation: Einsum | Add, value: Value, operands: list[Buffer], schedule: Schedule, owing: bool = False
+    operation: Einsum | Add,
+    value: Value,
+    operands: list[Buffer],
+    schedule: Schedule,
+    owing: bool = False,
+    final: Mapping[str, Axes] | None = None,
 ) -> Buffer:
     """Plan a product or a sum of two values and return its result.
 
-    `owing` says that the result may go on owing sums, so that their payment is no part of the price.
+    `owing` says that the result may go on owing sums, so that their payment is no part of the price; `final` is where
+    the result has to lie in the end, if that is not the layout that decides a choice.
     """
-    lhs, rhs = operands
     wanted = dict(value.layout.items()) if value.layout is not None else dict(value.hint)
+    if isinstance(operation, Einsum):
+        ends = presliced(operands[0].layout, operands[1].layout, final or wanted)
+        operands = [schedule.fetch(b.value, b.layout, end) for b, end in zip(operands, ends, strict=True)]
+    lhs, rhs = operands
     if isinstance(operation, Einsum):
         meetings = einsum_meetings(lhs.layout, rhs.layout, operation.contracted, value.dims)
     else:
@@ -139,6 +148,22 @@ def binary(
         for buffer, layout in zip(operands, (meeting.lhs, meeting.rhs), strict=True)
     ]
     return schedule.run(operation, pair, meeting.result)
+
+
+def presliced(lhs: Layout, rhs: Layout, wanted: Mapping[str, Axes]) -> tuple[Layout, Layout]:
+    """Return the operands sliced ahead of a product, by axes that neither uses and that split the wanted result.
+
+    `A[I, J] * B[J, K] -> C[I_X, K]`: slicing A is free as slicing C is, and the product is X times smaller.
+    """
+    for dim, axes in wanted.items():
+        sides = [side for side in (lhs, rhs) if dim in side.dims]
+        have = sides[0].of(dim) if sides else axes
+        used = {*lhs.split, *rhs.split, *lhs.owes, *rhs.owes}
+        rest = axes[len(have) :]
+        more = rest[: next((at for at, axis in enumerate(rest) if axis in used), len(rest))]
+        if more and axes[: len(have)] == have and all(side.of(dim) == have for side in sides):
+            lhs, rhs = (side.put(dim, have + more) if dim in side.dims else side for side in (lhs, rhs))
+    return lhs, rhs
 
 
 def _map(operation: Map, source: Buffer, schedule: Schedule) -> Layout:

@@ -49,6 +49,28 @@ def _slice(value: str, now: Layout, after: Layout) -> Collective | None:
     return None
 
 
+def _slice_below(value: str, now: Layout, after: Layout) -> Collective | None:
+    """Slice by axes that belong above those in place: a Permute of the small parts then costs less than a gather."""
+    for dim, have in now.items():
+        want = after.of(dim)
+        more = tuple(axis for axis in want if axis not in have)
+        free = all(axis not in now.split and axis not in now.owes for axis in more)
+        if have and more and free and set(have) <= set(want):
+            return Collective("Slice", more, value, now, now.put(dim, have + more))
+    return None
+
+
+def _exchange_below(value: str, now: Layout, after: Layout) -> Collective | None:
+    """Move an axis below one that still has to leave its new dimension, where nothing there is gathered or owed."""
+    for source, have in now.items():
+        target = next((dim for dim in now.dims if have and dim != source and have[-1] in after.of(dim)), None)
+        if target is not None and after.split.issuperset(now.of(target)) and now.split.issuperset(after.of(target)):
+            gone = now.put(source, have[:-1])
+            arrived = gone.put(target, (*gone.of(target), have[-1]))
+            return Collective("AllToAll", have[-1:], value, now, arrived)
+    return None
+
+
 def _mask(value: str, now: Layout, after: Layout) -> Collective | None:
     block = tuple(axis for axis in after.owes if axis not in now.owes and axis not in now.split)
     return Collective("Mask", block, value, now, now.owing({*now.owes, *block})) if block else None
@@ -123,4 +145,4 @@ def _leading(axes: Axes, wanted: Callable[[str], bool]) -> Axes:
     return tuple(takewhile(wanted, axes))
 
 
-_MOVES = (_slice, _mask, _scatter, _reduce, _exchange, _permute, _gather, _reduce_rest)
+_MOVES = (_slice, _slice_below, _mask, _scatter, _reduce, _exchange, _permute, _exchange_below, _gather, _reduce_rest)

@@ -156,7 +156,8 @@ def code_span(text: str) -> str:
     """Return text as a code span of Markdown, inside a table too."""
     text = one_line(text)
     marks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    return marks + text.replace("|", r"\|") + marks
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return marks + pad + text.replace("|", r"\|") + pad + marks
 
 
 def fence(lines: list[str]) -> str:

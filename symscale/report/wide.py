@@ -20,6 +20,9 @@ _OPERATOR = re.compile(r"\\(max|min|log|exp)")
 _COMMAND = re.compile(r"\\(?:left|right|displaystyle)|\\[a-zA-Z]+|\\[,; ]")
 
 
+_RAISED = str.maketrans("", "", "^_")
+
+
 def width(latex: str) -> int:
     """Return about how many characters wide a formula is set: a fraction is as wide as its wider side."""
     text = _OPERATOR.sub(r"\1", _WORD.sub(r"\1", latex))
@@ -33,7 +36,7 @@ def width(latex: str) -> int:
 
 
 def _flat(text: str) -> int:
-    return len(_COMMAND.sub(lambda found: "" if found[0] in (r"\left", r"\right") else "x", text).replace("^", ""))
+    return len(_COMMAND.sub(lambda found: "" if found[0] in (r"\left", r"\right") else "x", text).translate(_RAISED))
 
 
 def wide_latex(expr: sp.Expr, order: Order, room: int = LINE) -> str:

@@ -1,0 +1,52 @@
+"""Every formula of the Markdown reports against KaTeX, which is what renders them (`make verify`, with node and katex).
+
+npm install --prefix /tmp/katex katex && NODE_PATH=/tmp/katex/node_modules pytest -m verify tests/test_katex.py
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from symscale.report.library import rendered
+
+pytestmark = pytest.mark.verify
+
+SCRIPT = """
+const katex = require('katex');
+const formulas = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+const wrong = [];
+for (const [text, display] of formulas) {
+  const warn = (code, message) => { wrong.push([text, message]); return 'ignore'; };
+  try { katex.renderToString(text, {displayMode: display, throwOnError: true, strict: warn}); }
+  catch (error) { wrong.push([text, error.message]); }
+}
+console.log(JSON.stringify(wrong));
+"""
+
+
+def node(script: str, given: str) -> subprocess.CompletedProcess[str]:
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("node is not installed, so KaTeX did not check the formulas")
+    return subprocess.run([program, "-e", script], input=given, capture_output=True, text=True, timeout=120)
+
+
+def test_every_formula_is_one_that_katex_reads():
+    if node("require('katex')", "").returncode:
+        pytest.skip("katex is not installed, so it did not check the formulas: npm install katex, and set NODE_PATH")
+    formulas = []
+    for name, text in rendered().items():
+        if name.endswith(".md"):
+            shown = re.sub(r"(`+)[^`].*?\1|\\\$", "", text, flags=re.DOTALL)
+            formulas += [(found, True) for found in re.findall(r"\$\$(.+?)\$\$", shown, re.DOTALL)]
+            shown = re.sub(r"\$\$.+?\$\$", "", shown, flags=re.DOTALL)
+            formulas += [(found, False) for found in re.findall(r"\$([^$]+)\$", shown)]
+    assert len(formulas) > 100
+    checked = node(SCRIPT, json.dumps(formulas))
+    assert checked.returncode == 0, checked.stderr
+    assert json.loads(checked.stdout) == []
