@@ -133,14 +133,12 @@ class Builder:
         """Write down what a pass sends, computes and touches, per chip."""
         cost = layer.costs[which]
         _collectives(self, layer, which)
-        equations = [
-            Relation(symbol("FLOPs"), "==", cost.total_flops),
-            Relation(symbol("bytes_hbm"), "==", cost.hbm_bytes),
-        ]
-        what = [(which, "flops"), (which, "hbm")]
+        equations = [Relation(symbol("bytes_hbm"), "==", cost.hbm_bytes)] if cost.hbm_bytes != 0 else []
+        what = [(which, "hbm")] if equations else []
         if cost.total_flops != 0:
+            equations.insert(0, Relation(symbol("FLOPs"), "==", cost.total_flops))
             equations.append(Relation(symbol("intensity"), "==", intensity(cost)))
-            what.append((which, "intensity"))
+            what = [(which, "flops"), *what, (which, "intensity")]
         if cost.vector_flops != 0:
             equations.append(Relation(symbol("FLOPs_vector"), "==", cost.vector_flops))
             what.append((which, "vector"))

@@ -130,7 +130,7 @@ def cross(
 
 def _two_or_more(relation: Relation, mesh: Sequence[sp.Symbol]) -> tuple[Relation, ...]:
     """Return that every mesh axis has two chips or more, and what follows for the hops of a ring, ⌊X/2⌋."""
-    given = [Relation(size, ">=", sp.Integer(2)) for size in mesh if size in relation.rhs.free_symbols]
+    given = [Relation(size, ">=", sp.Integer(2)) for size in mesh if size in relation.free_symbols]
     hops = [node for node in relation.rhs.atoms(sp.floor, sp.ceiling) if node.free_symbols <= set(mesh)]
     return (*given, *(Relation(node, ">=", sp.S.One) for node in sorted(hops, key=str)))
 
@@ -339,7 +339,7 @@ def _dtype_form(where: str, found: Crossover, layer: Layer, long: frozenset[sp.S
     values = tuple(numbers.items())
     typed = tuple(Relation(e.lhs, e.op, sp.factor_terms(e.rhs.xreplace(numbers))) for e in equations)
     title = f"{where}in {', '.join(names)}"
-    reason = "Put in " + ", ".join(f"{key} = {to_text(value)} bytes" for key, value in values) + "."
+    reason = "Put in " + ", ".join(f"{key} = {to_text(value)} B" for key, value in values) + "."
     return [Step("substitute", title, reason, typed, (Substituted(equations, values),))]
 
 

@@ -44,6 +44,9 @@ class Step:
     conditions: tuple[Relation, ...] = ()
     units: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title[:1].upper() + self.title[1:])
+
 
 @dataclass(frozen=True)
 class Derivation:

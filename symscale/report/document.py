@@ -54,11 +54,14 @@ def _word(each: str | sp.Expr | Relation, order: Order, escape: Callable[[str], 
         return escape(each)
     shown = relation_inline(each, order) if isinstance(each, Relation) else to_latex(each, order)
     # fractions within fractions become too small to read
-    shown = rf"\displaystyle {shown}" if _NESTED.search(shown) else shown
+    shown = rf"\displaystyle {shown}" if _nested(shown) else shown
     return f"${markdown_math(shown) if escape is escape_markdown else shown}$"
 
 
-_NESTED = re.compile(r"\\frac\{[^{}]*(\{[^{}]*\}[^{}]*)*\\frac")
+def _nested(latex: str) -> bool:
+    """Return whether a fraction stands inside a fraction or a root."""
+    before = [latex[: found.start()] for found in re.finditer(r"\\frac", latex)]
+    return any(each.count("{") > each.count("}") for each in before)
 
 
 def _view(derivation: Derivation, escape: Callable[[str], str]) -> dict[str, Any]:
