@@ -225,6 +225,8 @@ def test_refuses_what_has_no_closed_form() -> None:
         crossover(a * x**3 + x, ">", c, x)
     with pytest.raises(UndecidedError, match="inside and outside"):
         crossover(x * sp.log(x), ">", a, x)
+    with pytest.raises(UndecidedError, match="degree 999 in the unknown is too high"):
+        crossover(x**999 + x**2, ">", sp.Integer(2) * x + 1, x)
     with pytest.raises(UndecidedError, match="unknown relation"):
         crossover(x, "!=", a, x)
 

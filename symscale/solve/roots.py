@@ -18,6 +18,9 @@ from symscale.solve.terms import compare, compare_sides, sign_of, signed_terms, 
 from symscale.vocabulary import fresh, symbol
 
 
+_HIGHEST_DEGREE = 60  # isolating the roots of such a polynomial takes a third of a second
+
+
 @dataclass(frozen=True)
 class Coefficient:
     """One coefficient: its terms after addition, and its sign if that is known."""
@@ -266,6 +269,8 @@ def _shown(polynomial: Polynomial) -> str:
 
 
 def _isolated(polynomial: Polynomial, op: str) -> tuple[Interval, ...]:
+    if max(polynomial) > _HIGHEST_DEGREE:
+        raise UndecidedError(f"degree {max(polynomial)} in the unknown is too high: at most {_HIGHEST_DEGREE}")
     unknown = fresh("u")
     whole = sp.Add(*(sp.Add(*c.terms) * unknown**power for power, c in polynomial.items()))
     poly = sp.Poly(whole, unknown, extension=True)
