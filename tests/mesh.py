@@ -9,6 +9,7 @@ the package is used, only its frozen values (Layout, Plan, Program).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -290,12 +291,19 @@ class Mesh:
         return result, received
 
     def _allgather(self, each: Collective, shards: Shards) -> tuple[Shards, dict[Chip, float]]:
-        place = self._changed(each)[0]
-        if each.before.axes[place] != each.after.axes[place] + each.axes:
+        places = self._changed(each)
+        gone = [each.before.axes[place][len(each.after.axes[place]) :] for place in places]
+        kept = all(each.before.axes[place][: len(each.after.axes[place])] == each.after.axes[place] for place in places)
+        if not kept or tuple(axis for axes in gone for axis in axes) != each.axes:
             raise MeshError(f"{each}: only the minor axes of a dimension can be gathered.")
 
         def rule(rank: int, team: list[Array]) -> tuple[Array, float]:
-            return np.concatenate(team, axis=place), sum(x.nbytes for i, x in enumerate(team) if i != rank)
+            received = sum(x.nbytes for i, x in enumerate(team) if i != rank)
+            # the last axes vary fastest over the team, so the last dimension is joined first
+            for place, axes in zip(reversed(places), reversed(gone), strict=True):
+                size = math.prod(self.length[axis] for axis in axes)
+                team = [np.concatenate(team[at : at + size], axis=place) for at in range(0, len(team), size)]
+            return team[0], received
 
         return self._every(shards, each.axes, rule)
 

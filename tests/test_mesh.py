@@ -41,6 +41,8 @@ PROGRAMS = {
     # changes of layout
     "gather": "A[I_X, J] -> B[I, J]",
     "gather two": "A[I_XY, J] -> B[I, J]",
+    "gather two dimensions": "A[I_X, J_YZ] -> B[I, J]",
+    "gather two of three": "A[I_XZ, J_Y] -> B[I_X, J]",
     "gather the minor": "A[I_XY, J] -> B[I_X, J]",
     "gather the major": "A[I_XY, J] -> B[I_Y, J]",
     "move both": "A[I_XY, J] -> B[I, J_XY]",

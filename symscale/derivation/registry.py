@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -113,7 +114,15 @@ def _run(file: Path) -> None:
         raise SymscaleError(f"{file} cannot be loaded.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SymscaleError:
+        raise
+    except Exception as error:
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        where = f"{file}, line {frames[-1].lineno}" if frames else str(file)
+        message = f"{where}: {type(error).__name__}: {error}"
+        raise SymscaleError(message, hint="Correct the derivation's file.") from error
 
 
 def written(id: str) -> Derivation:

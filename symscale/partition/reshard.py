@@ -119,10 +119,14 @@ def _permute(value: str, now: Layout, after: Layout) -> Collective | None:
 
 
 def _gather(value: str, now: Layout, after: Layout) -> Collective | None:
-    for dim, have in now.items():
-        kept = len(_kept(now, after, dim))
-        if kept < len(have):
-            return Collective("AllGather", have[kept:], value, now, now.put(dim, have[:kept]))
+    """Gather over all that is left to gather at once, as its axes then work at the same time; else one dimension."""
+    surplus = {dim: have[len(_kept(now, after, dim)) :] for dim, have in now.items()}
+    joint = now.without(axis for axes in surplus.values() for axis in axes)
+    if joint.axes == after.axes and joint != now:
+        return Collective("AllGather", tuple(axis for axes in surplus.values() for axis in axes), value, now, joint)
+    for dim, axes in surplus.items():
+        if axes:
+            return Collective("AllGather", axes, value, now, now.put(dim, now.of(dim)[: -len(axes)]))
     return None
 
 

@@ -17,7 +17,6 @@ from symscale.solve.relation import ALWAYS, MASKS, Interval, sign_of_number
 from symscale.solve.terms import compare, compare_sides, sign_of, signed_terms, tidy
 from symscale.vocabulary import fresh, symbol
 
-
 _HIGHEST_DEGREE = 60  # isolating the roots of such a polynomial takes a third of a second
 
 
