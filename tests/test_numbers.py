@@ -26,7 +26,7 @@ NUMBERS = {
     "240.2439024": "240.2",
     "0.011": "0.011",
     "1.8e-4": "1.8 × 10^-4",
-    "8755.5555": "8,756",
+    "8755.5555": "8756",
     "73440.3": "73,440",
     "999999.7": "1.000 × 10^6",
     "99.9951": "100.0",
@@ -64,7 +64,7 @@ QUANTITIES_D22 = {
     ("45000", "B"): "45 kB",
     ("1.97e14", "FLOP/s"): "197 TFLOP/s",
     ("3.35e12", "B/s"): "3.35 TB/s",
-    ("2550", "token"): "2,550 tokens",
+    ("2550", "token"): "2550 tokens",
     ("1", "token"): "1 token",
     ("850", "token/chip"): "850 tokens/chip",
     ("0.99996e-3", "s"): "1.000 ms",
@@ -99,8 +99,8 @@ def test_B07_a_latency_bound_gather_in_microseconds() -> None:
 
 def test_D26_five_tebibytes_over_ten_gigabits() -> None:
     seconds = parse_quantity("5 TiB").value / parse_quantity("10 Gbit/s").value
-    assert format_quantity(seconds, "s") == "4,398 s"
-    assert format_number(seconds, 6) == "4,398.05"
+    assert format_quantity(seconds, "s") == "4398 s"
+    assert format_number(seconds, 6) == "4398.05"
 
 
 def test_irrational_numbers() -> None:

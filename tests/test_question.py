@@ -278,7 +278,10 @@ def test_own_letters_ranks_and_three_axes():
 
 
 def test_attention_as_einsums():
-    program = "Q[B_X,T,K_Y,G,H] * K[B_X,S,K_Y,H] -> A[B_X,T,S,K_Y,G]; P = softmax_S(A); P * V[B_X,S,K_Y,H] -> O[B_X,T,K_Y,G,H]"
+    program = """
+        Q[B_X, T, K_Y, G, H] * K[B_X, S, K_Y, H] -> A[B_X, T, S, K_Y, G]
+        P = softmax_S(A); P * V[B_X, S, K_Y, H] -> O[B_X, T, K_Y, G, H]
+    """
     found = ask(program, solve="T")
     flops = found.layer.costs["forward"].total_flops
     assert equal(flops, "4*B*T*S*K*G*H/(X*Y)")

@@ -10,7 +10,7 @@ import sympy as sp
 
 from symscale.cost import PassCost, Times, times
 from symscale.derivation.choices import choice_step, described
-from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, resource_name
+from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, readable, resource_name
 from symscale.derivation.layer import Layer, lay
 from symscale.derivation.proof import Equal
 from symscale.derivation.recount import Recount
@@ -298,7 +298,7 @@ class Builder:
         if found.value is not None and len(equations) == 1:
             shown.append(Relation(equations[0].lhs, equations[0].op, found.value))
             again.append(found.value)
-        limits = f", for {', '.join(answer.assumptions)}" if answer.assumptions else ""
+        limits = f", for {', '.join(map(readable, answer.assumptions))}" if answer.assumptions else ""
         which, resource = pass_name(found.passes).lower(), resource_name(found.resource)
         reason = f"The strictest condition: {which} against {resource}{limits}"
         reason += f"; the last line on {found.on}." if found.on and found.value is not None else "."

@@ -7,7 +7,16 @@ from dataclasses import replace
 
 import sympy as sp
 
-from symscale.derivation.crossover import Answer, Crossover, border, bounds, case_words, pass_name, with_value
+from symscale.derivation.crossover import (
+    Answer,
+    Crossover,
+    border,
+    bounds,
+    case_words,
+    pass_name,
+    resource_name,
+    with_value,
+)
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import Evaluated, Settled
 from symscale.derivation.step import Prose, Step
@@ -53,10 +62,10 @@ def evaluate(
     lines += _whole(answer.unknown, equations, layer, known)
     conditions = [each.subs(known) for case in answer.cases for each in case.when if case.intervals]
     shown = tuple(each for each in conditions if each.free_symbols)
-    passes = pass_name(found.passes) if found.passes else "In numbers"
+    passes = f"{pass_name(found.passes)} against {resource_name(found.resource)}" if found.passes else "In numbers"
     step = Step(
         "evaluate",
-        f"{passes}{where}",
+        f"{passes}{where if where or not found.passes else ' in numbers'}",
         "Put in the numbers.",
         equations,
         (

@@ -123,8 +123,8 @@ def _grouped(text: str, style: NumberStyle) -> str:
     if style == "siunitx":
         return rf"\num{{{text}}}"
     whole, point, rest = text.partition(".")
-    # four digits stay together in text and LaTeX tables alike only where nothing separates them: 2,550
-    whole = f"{int(whole):,}" if style != "ascii" and whole.lstrip("-") != "0" else whole
+    # four digits stay together, as in formulas: 2550, 28,672
+    whole = f"{int(whole):,}" if style != "ascii" and len(whole.lstrip("-")) > 4 else whole
     return whole.replace(",", "{,}" if style == "latex" else ",") + point + rest
 
 
@@ -133,7 +133,7 @@ def format_quantity(
 ) -> str:
     r"""Return a value in base units with its unit and an SI prefix: `186.4 µs`, `45 kB`, `197 TFLOP/s`.
 
-    Counts (`token`, `chip`) take no prefix and a plural: `2,550 tokens`. `siunitx` gives `\qty{3.35}{TB/s}`.
+    Counts (`token`, `chip`) take no prefix and a plural: `2550 tokens`. `siunitx` gives `\qty{3.35}{TB/s}`.
     Raises NotationError for an expression that still has symbols.
     """
     if unit in ("", "1"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,8 +51,11 @@ def _markdown(title: str, unknown: str, rows: Sequence[Row]) -> str:
 
 def _latex(title: str, unknown: str, rows: Sequence[Row]) -> str:
     lines = [" & ".join(each) + r" \\" for each in [(f"${unknown}$", *_heads()), *map(_cells, rows)]]
-    body = "\n".join([lines[0], r"\hline", *lines[1:]]).replace("µ", r"$\mu$").replace(" × ", r" $\times$ ")
-    return f"\\paragraph{{{title}: times}}\n\\begin{{tabular}}{{rrrrl}}\n{body}\n\\end{{tabular}}"
+    body = "\n".join([lines[0], r"\hline", *lines[1:]]).replace("µ", r"$\mu$")
+    body = re.sub(r"(\S+) × 10\^(-?\d+)", r"$\1 \\times 10^{\2}$", body)
+    return (
+        f"\\paragraph{{{title}: times}}\\mbox{{}}\\par\\noindent\n\\begin{{tabular}}{{rrrrl}}\n{body}\n\\end{{tabular}}"
+    )
 
 
 def _heads() -> tuple[str, ...]:
