@@ -53,9 +53,8 @@ def main() -> None:
     theirs = best(lambda: by_hand(values))
     assert np.allclose(evaluate(expr, values), by_hand(values), rtol=1e-12)
     print(f"grid of {POINTS:,} points: speed {theirs / ours:.2f} × hand-written numpy")
-    print(
-        f"peak memory grew by {grown / 1024:.0f} MiB, of which the result is {POINTS * 8 / 2**20:.0f} MiB (aim: at least 0.9 ×)"
-    )
+    print("aim: at least 0.9 ×")
+    print(f"peak memory grew by {grown / 1024:.0f} MiB, of which the result is {POINTS * 8 / 2**20:.0f} MiB")
 
 
 if __name__ == "__main__":

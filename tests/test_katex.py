@@ -1,6 +1,6 @@
 """Every formula of the Markdown reports against KaTeX, which is what renders them (`make verify`, with node and katex).
 
-npm install --prefix /tmp/katex katex && NODE_PATH= pytest -m verify tests/test_katex.py
+npm install katex && NODE_PATH=node_modules pytest -m verify tests/test_katex.py
 """
 
 from __future__ import annotations
