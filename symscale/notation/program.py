@@ -201,7 +201,7 @@ def _parser() -> Lark:
     from lark import Lark
 
     grammar = _GRAMMAR.replace("@SUB@", _SUB).replace("@FONT@", _FONT)
-    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=False, maybe_placeholders=False)
+    return Lark(grammar, parser="lalr", lexer="basic", propagate_positions=False, maybe_placeholders=False)
 
 
 _TEXT = re.compile(rf"\\(?:{_FONT})\{{([^{{}}]*)\}}")

@@ -45,7 +45,12 @@ def collect(expr: sp.Expr, unknown: sp.Symbol) -> Quotient:
 
 
 def _opaque(expr: sp.Expr, unknown: sp.Symbol) -> bool:
-    return unknown not in expr.free_symbols and (sign_of(expr) == 1 or not expr.has(sp.Add))
+    """Whether to keep an expression whole: it lacks the unknown, and has no quotient of undecided sign to clear."""
+    if unknown in expr.free_symbols:
+        return False
+    if expr.is_Add or expr.is_Mul or (expr.is_Pow and expr.exp.is_Rational):
+        return sign_of(expr) == 1 or not expr.has(sp.Add)
+    return True
 
 
 def _sum(expr: sp.Expr, unknown: sp.Symbol) -> Quotient:
@@ -120,6 +125,8 @@ def _power(expr: sp.Expr, unknown: sp.Symbol) -> Quotient:
     base, exponent = expr.as_base_exp()
     if base == unknown and exponent.is_Rational:
         return Quotient({exponent: [sp.S.One]})
+    if unknown not in expr.free_symbols and exponent.is_Rational and not exponent.is_Integer:
+        raise UndecidedError(f"{base} stands under a root and may be negative")
     if not exponent.is_Integer:
         raise UndecidedError(f"{expr} holds {unknown} under a root or in an exponent")
     if abs(exponent) > 60:

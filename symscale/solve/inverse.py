@@ -162,7 +162,15 @@ def _through_log(
     sign = sign_of(scale)
     if sign not in (1, -1):
         raise UndecidedError(f"the sign of {scale}, the factor of {node}, is undecided")
-    return solver(node.args[0], op if sign == 1 else MIRROR[op], sp.exp(-rest / scale), unknown)
+    return solver(node.args[0], op if sign == 1 else MIRROR[op], _exponential(-rest / scale), unknown)
+
+
+def _exponential(power: sp.Expr) -> sp.Expr:
+    """Return e**power, as 2**q where the power is q*log(2)."""
+    for factor in sp.Mul.make_args(power):
+        if isinstance(factor, sp.log) and factor.args[0].is_Rational:
+            return sp.Pow(factor.args[0], power / factor)
+    return sp.exp(power)
 
 
 def _by_extremum(scale: sp.Expr, inner: sp.Expr, rest: sp.Expr, op: str, unknown: sp.Symbol) -> list[Piece]:

@@ -28,7 +28,7 @@ def pieces_of(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol) -> list[P
     if extremum is not None:
         return _lifted(lhs, op, rhs, extremum, unknown)
     if unknown not in lhs.free_symbols and unknown not in rhs.free_symbols:
-        return given(compare(_differences(lhs, rhs), op))
+        return _constant(lhs - rhs, op)
     found = by_inverse(lhs, op, rhs, unknown, pieces_of)
     if found is not None:
         return found
@@ -49,11 +49,13 @@ def any_of(answers: Sequence[list[Piece]]) -> list[Piece]:
     return reduce(either, answers)
 
 
-def _differences(lhs: sp.Expr, rhs: sp.Expr) -> tuple[sp.Expr, ...]:
-    found = collect(lhs - rhs, fresh("none"))
+def _constant(difference: sp.Expr, op: str) -> list[Piece]:
+    """Return where `difference op 0` holds without an unknown; at a pole it does not."""
+    none = fresh("none")
+    found = collect(difference, none)
     if any(sign_of(factor) != 1 for factor in found.below):
-        return signed_terms(lhs - rhs)
-    return signed_terms(sp.Add(*found.top.get(sp.S.Zero, ())))
+        return _rational(difference, op, none)
+    return given(compare(signed_terms(sp.Add(*found.top.get(sp.S.Zero, ()))), op))
 
 
 # ---------------------------------------------------------------- Max and Min

@@ -170,7 +170,16 @@ def _sign_by_digits(number: sp.Expr) -> int:
 
 
 def _vanishes(number: sp.Expr) -> bool:
-    if number.is_algebraic and not number.has(sp.CRootOf):
+    number = _without_logarithmic_powers(number)
+    if number.is_Rational:
+        return bool(number == 0)
+    if number.is_algebraic and not number.has(sp.CRootOf, sp.log):
         unknown = fresh("x")
         return bool(sp.minimal_polynomial(number, unknown) == unknown)
     return bool(number.equals(0))
+
+
+def _without_logarithmic_powers(number: sp.Expr) -> sp.Expr:
+    """Turn a**(log(c)/log(a)) into c, which sympy leaves as it is for a rational base."""
+    powers = {p: sp.exp(p.exp * sp.log(p.base)) for p in number.atoms(sp.Pow) if p.exp.has(sp.log)}
+    return number.xreplace(powers) if powers else number

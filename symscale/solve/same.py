@@ -66,10 +66,20 @@ def holds_at(relation: Relation, unknown: sp.Expr, value: sp.Expr, values: Point
         power = unknown.as_powers_dict()[lead]
         rest = (unknown / lead**power).xreplace(values)
         point[lead] = (value / rest) ** (1 / power)
+    if any(_too_large(power, point) for side in (relation.lhs, relation.rhs) for power in side.atoms(sp.Pow)):
+        return None
     lhs, rhs = relation.lhs.xreplace(point), relation.rhs.xreplace(point)
     if lhs.has(sp.zoo, sp.nan, sp.I) or rhs.has(sp.zoo, sp.nan, sp.I):
         return None
     return Relation(lhs, relation.op, rhs).holds({})
+
+
+def _too_large(power: sp.Pow, point: Point) -> bool:
+    """Whether a power of a symbol has an exponent whose exact value would have far too many digits."""
+    if not power.exp.free_symbols:
+        return False
+    exponent = power.exp.xreplace(point)
+    return bool(exponent.is_Rational and (abs(exponent.p) > 5000 or exponent.q > 100))
 
 
 def _lead(unknown: sp.Expr) -> sp.Symbol:
@@ -167,7 +177,8 @@ def _ends(case: Case, values: Point) -> list[sp.Expr]:
     for interval in case.intervals:
         for end in (interval.lo, interval.hi):
             number = end.xreplace(values)
-            if number.is_finite is not False and number != 0:
+            # a border like exp(-10**6) has too many digits to step beside
+            if number.is_finite is not False and 0 < float(number.evalf()) < float("inf"):
                 found[number] = None
     return sorted(found, key=lambda number: float(number.evalf()))
 

@@ -16,6 +16,8 @@ from symscale.vocabulary import entry
 
 Powers = dict[sp.Expr, sp.Rational]
 
+_MOST_SPREAD = 20
+
 _HARDWARE_STEMS = ("W_", "C_", "T_", "b_")
 
 
@@ -199,7 +201,21 @@ def compare(terms: Sequence[sp.Expr], op: str) -> Relation | bool:
     return compare_sides(plus, op, minus)
 
 
+#: floor(r) against 0 and ceiling(r) against 1, for a positive r, as r against 1; True: always, False: never
+_FLOOR: dict[str, str | bool] = {">": ">=", "<=": "<", "==": "<", ">=": True, "<": False}
+_CEILING: dict[str, str | bool] = {">": ">", "<=": "<=", "==": "<=", ">=": True, "<": False}
+
+
+def _stepped(step: sp.Expr, op: str, plain: dict[str, str | bool]) -> Relation | bool:
+    found = plain[op]
+    return found if isinstance(found, bool) else compare(signed_terms(sp.expand(step.args[0] - 1)), found)
+
+
 def _unclear(terms: Sequence[sp.Expr], op: str) -> Relation | bool:
+    if len(terms) == 1:
+        floors = [base for base in monomial(terms[0]).powers if sign_of(base) != 1]
+        if len(floors) == 1 and isinstance(floors[0], sp.floor) and sign_of(floors[0].args[0]) == 1:
+            return _stepped(floors[0], op if monomial(terms[0]).coefficient > 0 else MIRROR[op], _FLOOR)
     for sign, op_here in ((1, op), (-1, MIRROR[op])):
         if sign_of(sp.Add(*(sign * term for term in terms))) == 1:
             return bool(MASKS[op_here] & 4)
@@ -224,9 +240,38 @@ def compare_sides(plus: Sequence[sp.Expr], op: str, minus: Sequence[sp.Expr]) ->
         if not ratio.powers:
             return bool(MASKS[op] & 1 << (sign_of_number(ratio.coefficient, sp.S.One) + 1))
         ratio = _rooted(ratio)
+        if ratio.coefficient == 1 and [type(base) for base in ratio.powers] == [sp.ceiling]:
+            ((step, power),) = ratio.powers.items()
+            return _stepped(step, op if power > 0 else MIRROR[op], _CEILING)
+    if any(base.is_Add for base in (*ratio.powers, left_rest, right_rest)):
+        # terms that both sides share are cancelled: D + 1 > D says nothing
+        over, under = _spread(ratio, left_rest, 1), _spread(ratio, right_rest, -1)
+        if {_shape(term) for term in over} & {_shape(term) for term in under}:
+            return compare(signed_terms(sp.Add(*over, *(-term for term in under))), op)
     if all(base.is_Integer for base in ratio.powers) and left_rest is right_rest is sp.S.One:
         return bool(MASKS[op] & 1 << (sign_of_number(ratio.expr(), sp.S.One) + 1))
     return _laid_out(ratio, left_rest, right_rest, op)
+
+
+def _spread(ratio: Monomial, rest: sp.Expr, sign: int) -> list[sp.Expr]:
+    """Return the terms of one side of `ratio * left op right` without quotients, or none if they are not few."""
+    powers = {base: sign * power for base, power in ratio.powers.items() if power * sign > 0}
+    sums = [base for base in powers if base.is_Add] + ([rest] if rest.is_Add else [])
+    if not sums:
+        return [_whole(ratio, sign) * Monomial(sp.S.One, powers).expr()]
+    if len(sums) > 1 or powers.get(sums[0], 1) != 1 or len(sums[0].args) > _MOST_SPREAD:
+        return []
+    powers.pop(sums[0], None)
+    factor = _whole(ratio, sign) * Monomial(sp.S.One, powers).expr()
+    return [factor * term for term in sums[0].args]
+
+
+def _whole(ratio: Monomial, sign: int) -> sp.Integer:
+    return ratio.coefficient.p if sign > 0 else ratio.coefficient.q
+
+
+def _shape(term: sp.Expr) -> sp.Expr:
+    return term.as_coeff_Mul()[1]
 
 
 def _rooted(ratio: Monomial) -> Monomial:
