@@ -317,3 +317,11 @@ def test_choice_points_price_both_ways():
     assert equal(condition.lhs / condition.rhs, "J/(2*K)")
     small = ask("A[I, J_X] * B[J, K] -> C[I, K]", passes="forward", sizes="I=1000, J=8000, K=1000")
     assert kinds(small, "forward") == [("AllReduce", ("X",), "C")]
+
+
+def test_uneven_sizes_are_padded_and_said():
+    options = {"mesh": {"X": sp.Integer(3)}, "passes": "forward", "sizes": "B=1000"}
+    found = ask("x[B_X, D] * W[D, F] -> y[B_X, F]", **options)
+    assert "B = 1000 over 3 chips is padded to 1002, 334 on a chip" in found.derivation.steps[0].reason
+    assert equal(found.layer.costs["forward"].total_flops, "668*D*F")
+    assert all(verify(step) for step in found.derivation.steps)

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from symscale.errors import UndecidedError
-from symscale.solve import Solution, crossover, verify
+from symscale.solve import Relation, Solution, crossover, verify
 from symscale.vocabulary import symbol
 
 B, D, F, C, W, X = map(symbol, "BDFCWX")
@@ -61,3 +61,22 @@ def test_a_power_at_its_border_is_decided_exactly() -> None:
 def test_what_may_not_be_real_is_refused() -> None:
     with pytest.raises(UndecidedError, match="may be negative"):
         crossover(B * D, ">=", sp.sqrt(C + D - F / 2), B)
+
+
+def test_a_factor_of_both_sides_does_not_raise_the_degree() -> None:
+    assert answer(crossover(P * (X - 1) / (W * X), ">=", F * (X - 1), X)) == {
+        "F*W < P": "[1, P/(F*W)]",
+        "F*W == P": "[1, 1]",
+        "F*W > P": "[P/(F*W), 1]",
+    }
+    verify(crossover(B / (X - D), ">", X**2 / (X - D), X), samples=40)
+    verify(crossover(B * (X - D) ** 2, "<=", X * (X - D) ** 2, X), samples=40)
+
+
+def test_assumptions_on_the_unknown_tell_signs() -> None:
+    two_or_more = [Relation(X, ">=", sp.Integer(2))]
+    assert answer(crossover(P * (X - 1) / (W * X), ">=", F * (X - 1), X, given=two_or_more)) == {"": "[0, P/(F*W)]"}
+    assert answer(crossover(P * (X - 1) / (W * X), "<=", D * (X - 1) / X, X, given=two_or_more)) == {
+        "D*W >= P": "always",
+        "D*W < P": "never",
+    }

@@ -14,6 +14,7 @@ from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, r
 from symscale.derivation.layer import Layer, lay
 from symscale.derivation.proof import Equal
 from symscale.derivation.recount import Recount
+from symscale.derivation.sizes import padding
 from symscale.derivation.spent import times_step
 from symscale.derivation.step import Derivation, Step
 from symscale.derivation.verbs import (
@@ -126,7 +127,8 @@ class Builder:
         )
         self.layer = layer
         self.order = merge(self.order, layer.order)
-        self.add(Step("given", "The program", _setting(layer), (), (Legal(layer),), lines=(text.strip(),)))
+        setting = " ".join([_setting(layer), *padding(layer)])
+        self.add(Step("given", "The program", setting, (), (Legal(layer),), lines=(text.strip(),)))
         return layer
 
     def counts(self, layer: Layer, which: str = "forward") -> None:
@@ -290,11 +292,12 @@ class Builder:
         equations = [each for case in answer.cases for each in bounds(answer.unknown, case)]
         if not equations or self.layer is None:
             return
-        typed = [each.subs(dict(self.layer.typed.numbers)) for each in equations]
+        widths = {k: v for k, v in self.layer.typed.numbers.items() if k not in answer.unknown.free_symbols}
+        typed = [each.subs(widths) for each in equations]
         shown, again = [*equations], [each.rhs for each in equations]
         if typed != equations:
             shown += typed
-            again += [each.rhs.subs(list(self.layer.typed.numbers.items())) for each in equations]
+            again += [each.rhs.subs(list(widths.items())) for each in equations]
         if found.value is not None and len(equations) == 1:
             shown.append(Relation(equations[0].lhs, equations[0].op, found.value))
             again.append(found.value)

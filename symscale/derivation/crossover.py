@@ -330,7 +330,8 @@ def readable(limit: str) -> str:
 
 def _dtype_form(where: str, found: Crossover, layer: Layer, long: frozenset[sp.Symbol]) -> list[Step]:
     """Return the headline with the bytes per element put in as numbers."""
-    numbers = layer.typed.numbers
+    free = found.headline.unknown.free_symbols
+    numbers = {width: number for width, number in layer.typed.numbers.items() if width not in free}
     answer = found.headline
     equations = tuple(each for case in answer.cases for each in bounds(answer.unknown, case))
     if not equations or not any(set(numbers) & each.rhs.free_symbols for each in equations):

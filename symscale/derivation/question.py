@@ -13,7 +13,7 @@ from symscale.derivation.builder import PASSES, Builder
 from symscale.derivation.crossover import Crossover, border
 from symscale.derivation.layer import Layer
 from symscale.derivation.minimum import Optimised, optimise
-from symscale.derivation.sizes import assumed, placed, settled
+from symscale.derivation.sizes import assumed, placed, settled, uneven
 from symscale.derivation.step import Derivation
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import Machine, machine
@@ -62,11 +62,10 @@ class Answered:
         return str(self.derivation)
 
 
-def derive(question: Question) -> Answered:
-    """Answer a question. Raises SymscaleError with a caret and a way out where it cannot be answered."""
-    checked_options(question)
-    chip = machine(question.on) if isinstance(question.on, str) else question.on
-    given, linked = settled(question.values)
+def _planned(
+    question: Question, chip: Machine | None, given: Mapping[str, sp.Expr], sizes: Mapping[str, sp.Expr]
+) -> tuple[Builder, Layer]:
+    """Return a board with the program on it."""
     d = Builder("Derivation")
     layer = d.program(
         question.program,
@@ -74,12 +73,26 @@ def derive(question: Question) -> Answered:
         on=chip,
         mesh=question.mesh,
         axes=question.axes,
-        sizes=linked,
+        sizes=sizes,
         values={symbol(k): v for k, v in given.items()},
         passes=PASSES[question.passes],
         latency=question.latency,
         regather=question.regather,
     )
+    return d, layer
+
+
+def derive(question: Question) -> Answered:
+    """Answer a question. Raises SymscaleError with a caret and a way out where it cannot be answered."""
+    checked_options(question)
+    chip = machine(question.on) if isinstance(question.on, str) else question.on
+    given, linked = settled(question.values)
+    d, layer = _planned(question, chip, given, linked)
+    asked = {s.name for s in parse_formula(question.solve).expr.free_symbols} if question.solve else set()
+    padded = uneven(layer, {name: value for name, value in given.items() if name not in asked})
+    if padded:
+        d, layer = _planned(question, chip, given, {**linked, **padded})
+        given = {name: value for name, value in given.items() if name not in padded}
     _known(question, layer)
     numeric = placed(given, linked, layer, aliases(layer))
     shown = [name for name in PASSES[question.passes] if layer.plan.passes[name]]

@@ -157,3 +157,35 @@ def fitting(layer: Layer, numbers: Mapping[sp.Symbol, sp.Expr]) -> None:
                     hint=f"Leave {dim} whole over {over}, so that {parts / whole} chips hold copies (replication), "
                     f"use a mesh axis of at most {to_text(whole)} chips, or make {dim} larger.",
                 )
+
+
+def uneven(layer: Layer, numbers: Mapping[str, sp.Expr]) -> dict[str, sp.Expr]:
+    """Return the numbers of dimensions that their mesh axes do not divide: padded, they enter the counts."""
+    known = {symbol(name): value for name, value in numbers.items()}
+    found: dict[str, sp.Expr] = {}
+    for _, dim, axes in _splits(layer):
+        whole, parts = layer.program.sizes[dim].xreplace(known), _parts(layer, axes).xreplace(known)
+        if whole.is_Integer and parts.is_Integer and whole % parts != 0 and parts <= whole:
+            found[dim] = whole
+    return found
+
+
+def padding(layer: Layer) -> list[str]:
+    """Say which dimensions are padded, and to what."""
+    found: dict[str, str] = {}
+    for _, dim, axes in _splits(layer):
+        whole, parts = layer.program.sizes[dim], _parts(layer, axes)
+        if whole.is_Integer and parts.is_Integer and whole % parts != 0:
+            each = sp.ceiling(whole / parts)
+            found[dim] = f"{dim} = {whole} over {parts} chips is padded to {each * parts}, {each} on a chip."
+    return list(found.values())
+
+
+def _splits(layer: Layer) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return every split of a declared layout: the array, its dimension, the axes."""
+    values = layer.program.values.items()
+    return [(n, dim, axes) for n, v in values if v.layout is not None for dim, axes in v.layout.items() if axes]
+
+
+def _parts(layer: Layer, axes: Sequence[str]) -> sp.Expr:
+    return sp.Mul(*(layer.program.mesh[axis] for axis in axes))

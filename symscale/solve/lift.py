@@ -33,6 +33,9 @@ def pieces_of(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol) -> list[P
     if found is not None:
         return found
     left, right = _without_common_factors(lhs, rhs)
+    factor = _common_difference(left, right, unknown)
+    if factor is not None:
+        return _by_sign_of(factor, left, op, right, unknown)
     root = next(_roots_of_sums(left, right, unknown), None)
     if root is not None:
         return _without_root(left, op, right, root, unknown)
@@ -179,6 +182,33 @@ def _without_common_factors(lhs: sp.Expr, rhs: sp.Expr) -> tuple[sp.Expr, sp.Exp
             if not powers[base]:
                 del powers[base]
     return (left.expr(), right.expr()) if shared else (lhs, rhs)
+
+
+def _common_difference(lhs: sp.Expr, rhs: sp.Expr, unknown: sp.Symbol) -> sp.Pow | None:
+    """Return a factor of both sides, with its power, that holds the unknown and may be of either sign."""
+    if (lhs.is_Add and rhs.is_Add) or 0 in (lhs, rhs):
+        return None
+    left, right = monomial(lhs).powers, monomial(rhs).powers
+    for base in left:
+        if base.is_Add and base in right and unknown in base.free_symbols:
+            power = min(left[base], right[base])
+            if power.is_Integer:
+                return sp.Pow(base, power, evaluate=False)
+    return None
+
+
+def _by_sign_of(factor: sp.Pow, lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Symbol) -> list[Piece]:
+    """Cancel (X - 1)**power for X > 1 and for X < 1; at X = 1 both sides are 0, or neither has a value."""
+    base, power = factor.base, factor.exp
+    left, right = lhs / base**power, rhs / base**power
+    turned = MIRROR[op] if power % 2 else op
+    answers = [
+        both(pieces_of(base, ">", sp.S.Zero, unknown), pieces_of(left, op, right, unknown)),
+        both(pieces_of(base, "<", sp.S.Zero, unknown), pieces_of(left, turned, right, unknown)),
+    ]
+    if power > 0 and MASKS[op] & 2:
+        answers.append(pieces_of(base, "==", sp.S.Zero, unknown))
+    return any_of(answers)
 
 
 # ---------------------------------------------------------------- roots of sums

@@ -21,10 +21,13 @@ def verify(solution: Solution, samples: int = 40, seed: int = 0) -> None:
     """
     random = Random(seed)
     names = _other_symbols(solution)
+    about_unknown = [each for each in _assumed(solution) if not each.free_symbols <= set(names)]
     for _ in range(samples):
         values = _point(random, names, solution)
         case = _only_case(solution, values)
         for value in _probes(case, values, random):
+            if any(holds_at(each, solution.unknown, value, values) is False for each in about_unknown):
+                continue
             expected = holds_at(solution.relation, solution.unknown, value, values)
             found = solution.contains(value, values)
             if expected is not None and found != expected:
@@ -99,12 +102,16 @@ def _other_symbols(solution: Solution) -> list[sp.Symbol]:
 
 
 def _point(random: Random, names: Sequence[sp.Symbol], solution: Solution) -> Sample:
-    assumed = [relation for relation in solution.assumptions if isinstance(relation, Relation)]
+    assumed = [relation for relation in _assumed(solution) if relation.free_symbols <= set(names)]
     for _ in range(200):
         values = _near(random, names, _guides(solution))
         if all(relation.holds(values) for relation in assumed):
             return values
     raise UndecidedError("no sample point satisfies the assumptions: " + "; ".join(map(str, assumed)))
+
+
+def _assumed(solution: Solution) -> list[Relation]:
+    return [relation for relation in solution.assumptions if isinstance(relation, Relation)]
 
 
 def _guides(solution: Solution) -> list[Relation]:
