@@ -119,16 +119,16 @@ def latency_bound(d):
 @derivation("collectives/activations-one-axis", title="Gathering activations over one axis", source=BOOK)
 def activations_one_axis(d):
     spent = move(d, "A[B_X, D_Y] -> G[B, D_Y]")
-    d.number("T_comms", spent, on="tpu-v4p", values={"B": 1024, "D": 4096, "Y": 4}, expect="23e-6")
+    d.number("T_comms", spent, on="tpu-v4p", values={"B": 1024, "D": 4096, "Y": 4}, expect="23.3e-6")
 
 
 @derivation("collectives/activations-two-axes", title="Gathering activations over two axes at once", source=BOOK)
 def activations_two_axes(d):
     spent = move(d, "A[B_XY, D] -> G[B, D]", "X, Y >> 1")
-    d.number("T_comms", spent, on="tpu-v4p", values={"B": 1024, "D": 4096}, expect="46e-6")
+    d.number("T_comms", spent, on="tpu-v4p", values={"B": 1024, "D": 4096}, expect="46.6e-6")
 
 
 @derivation("collectives/activations-sum", title="Paying an owed sum over the third axis", source=BOOK)
 def activations_sum(d):
     spent = move(d, "A[B_X, D_Y]{U_Z} -> R[B_X, D_Y]", "Z >> 1")
-    d.number("T_comms", spent, on="tpu-v4p", values={"B": 1024, "D": 4096, "X": 4, "Y": 4}, expect="11.6e-6")
+    d.number("T_comms", spent, on="tpu-v4p", values={"B": 1024, "D": 4096, "X": 4, "Y": 4}, expect="11.65e-6")

@@ -328,3 +328,11 @@ def test_random_radicals(lhs: sp.Expr, op: str, rhs: sp.Expr) -> None:
 @given(lhs=quotients, op=relations, rhs=monomials())
 def test_random_denominators_of_unknown_sign(lhs: sp.Expr, op: str, rhs: sp.Expr) -> None:
     judged(lhs, op, rhs)
+
+
+def test_a_solution_shows_itself_in_a_notebook():
+    B, C, D, W = map(symbol, ("B", "C", "D", "W"))
+    shown = crossover(2 * B * D / C, ">", (B + D) / W, B)._repr_latex_()
+    assert shown.startswith(r"$B \in \begin{cases}")
+    assert r"\emptyset" in shown
+    assert r"\infty\right)" in shown

@@ -60,8 +60,10 @@ def _shown(name: sp.Symbol, value: sp.Expr) -> str:
 def expected_number(value: sp.Expr | None, text: str) -> None:
     """Raise StepError unless a number is what an author prints, to the digits given (two at least)."""
     stated = parse_formula(text).expr
-    digits = max(2, len(text.lower().partition("e")[0].replace(",", "").replace(".", "").strip("0")))
-    if value is None or value.free_symbols or sign_of_number(abs(value / stated - 1), sp.Rational(6, 10**digits)) > 0:
+    # half a unit of the last digit printed, of two digits at least
+    mantissa = text.lower().partition("e")[0].replace(",", "").replace(".", "").strip("0").ljust(2, "0")
+    tolerance = sp.Rational(1, 2) / int(mantissa) if mantissa.isdigit() else sp.Rational(1, 200)
+    if value is None or value.free_symbols or sign_of_number(abs(value / stated - 1), tolerance) > 0:
         shown = "no number" if value is None or value.free_symbols else str(value.evalf(6))
         raise StepError(f"The derivation gives {shown}, where {text} is expected.")
 

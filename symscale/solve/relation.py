@@ -139,6 +139,22 @@ class Solution:
     def __str__(self) -> str:
         return "\n".join(f"{self.unknown} in {case}" for case in self.cases)
 
+    def _repr_latex_(self) -> str:
+        from symscale.notation.latex import relation_latex, to_latex
+
+        def shown(interval: Interval) -> str:
+            ends = (to_latex(interval.lo), r"\infty" if interval.hi == sp.oo else to_latex(interval.hi))
+            left, right = r"\left(" if interval.lo_open else r"\left[", r"\right)" if interval.hi_open else r"\right]"
+            return f"{left}{ends[0]}, {ends[1]}{right}"
+
+        rows = []
+        for case in self.cases:
+            sets = r" \cup ".join(map(shown, case.intervals)) or r"\emptyset"
+            when = r",\ ".join(relation_latex(each.lhs, each.op, each.rhs) for each in case.when)
+            rows.append(f"{sets} & {when}" if when else sets)
+        body = r" \\ ".join(rows)
+        return rf"${to_latex(self.unknown)} \in \begin{{cases}}{body}\end{{cases}}$"
+
 
 def sign_of_number(left: sp.Expr, right: sp.Expr = sp.S.Zero) -> int:
     """Return the sign of `left - right` for two real numbers, exactly; infinity compares as expected."""
