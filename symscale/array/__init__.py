@@ -1,7 +1,7 @@
 """Arrays, meshes and programs as frozen values."""
 
 from symscale.array.dtypes import ELEMENT_BYTES, canonical_dtype, dtype, wider
-from symscale.array.layout import Axes, Layout, subscript, validate
+from symscale.array.layout import Axes, Layout, common_prefix, subscript, validate
 from symscale.array.program import Add, Einsum, Map, Move, Operation, Program, Reduce, Value
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Reduce",
     "Value",
     "canonical_dtype",
+    "common_prefix",
     "dtype",
     "subscript",
     "validate",

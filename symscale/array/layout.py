@@ -63,6 +63,14 @@ class Layout:
         return f"[{inside}]" + (f"{{U{subscript(self.owes)}}}" if self.owes else "")
 
 
+def common_prefix(first: Axes, second: Axes) -> Axes:
+    """Return the axes with which both begin."""
+    size = 0
+    while size < min(len(first), len(second)) and first[size] == second[size]:
+        size += 1
+    return first[:size]
+
+
 def subscript(axes: Axes) -> str:
     """Return the axes as the notation writes them below a letter: `_XY` or `_{data,seq}`."""
     if not axes:

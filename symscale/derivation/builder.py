@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symscale.cost import PassCost, Times, times
 from symscale.derivation.choices import choice_step, described
-from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, readable, resource_name
+from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, resource_name
+from symscale.derivation.evaluate import evaluate
 from symscale.derivation.layer import Layer, lay
+from symscale.derivation.limits import read_limits, readable
+from symscale.derivation.mesh import constraint
+from symscale.derivation.minimum import Optimised, optimise
 from symscale.derivation.proof import Equal
 from symscale.derivation.recount import Recount
 from symscale.derivation.sizes import padding
@@ -25,18 +28,15 @@ from symscale.derivation.verbs import (
     in_numbers,
 )
 from symscale.errors import StepError, SymscaleError
-from symscale.machine import Machine, machine
+from symscale.machine import Machine, chosen
 from symscale.notation.elaborate import elaborate
-from symscale.notation.formula import parse_formula, parse_limits
+from symscale.notation.formula import parse_formula
 from symscale.notation.order import Order, merge
 from symscale.partition import Collective
 from symscale.solve.limits import Limit
 from symscale.solve.relation import Relation
 from symscale.solve.terms import tidy
 from symscale.vocabulary import symbol
-
-if TYPE_CHECKING:
-    from symscale.derivation.minimum import Optimised
 
 PASSES = {
     "forward": ("forward",),
@@ -114,7 +114,7 @@ class Builder:
             name: where if isinstance(where, str) else sp.Integer(where) if isinstance(where, int) else where
             for name, where in (axes or {}).items()
         }
-        chip = machine(on) if isinstance(on, str) else on
+        chip = chosen(on)
         layer = lay(
             program,
             dtype=dtype,
@@ -198,9 +198,9 @@ class Builder:
         """
         unknown = parse_formula(solve_for).expr if isinstance(solve_for, str) else solve_for
         if isinstance(limits, str):
-            limits = [Limit(each.small, tuple(each.large)) for each in parse_limits(limits)]
+            limits = read_limits(limits)
         if subject_to and self.layer is not None:
-            rule = {**(rule or {}), **_eliminated(self.layer, subject_to, unknown)}
+            rule = {**(rule or {}), **constraint(subject_to, self.layer, unknown)}
         found, steps = cross(
             Relation(lhs, op, rhs),
             unknown,
@@ -227,12 +227,10 @@ class Builder:
 
         Raises StepError if the expectation, read as a number to the digits given, is not met.
         """
-        from symscale.derivation.evaluate import evaluate
-
         if not self.crossovers:
             raise SymscaleError("There is nothing to evaluate yet.", hint="Solve a crossover first.")
         crossover = crossover or self.crossovers[-1]
-        chip = machine(on) if isinstance(on, str) else on
+        chip = chosen(on)
         found, step = evaluate(crossover, self.layer, chip, _given(values))
         self.steps.append(step)
         self.crossovers[self.crossovers.index(crossover)] = found
@@ -256,7 +254,7 @@ class Builder:
         expect: str | None = None,
     ) -> sp.Expr:
         """Return a quantity with numbers put in. Raises StepError if it is not what the author expects."""
-        chip = machine(on) if isinstance(on, str) else on
+        chip = chosen(on)
         found, step = in_numbers(name, expr, self.layer, chip, _given(values))
         self.steps.append(step)
         if expect is not None:
@@ -279,12 +277,16 @@ class Builder:
 
         Raises UndecidedError where the optimum is not known in closed form.
         """
-        from symscale.derivation.minimum import optimise
-        from symscale.derivation.question import Question
-
-        question = Question("", minimize=over, subject_to=subject_to, solve=solve)
-        chip = machine(on) if isinstance(on, str) else on
-        return optimise(self, layer, {passes: spent}, question, _given(values), chip)
+        return optimise(
+            self,
+            layer,
+            {passes: spent},
+            over,
+            subject_to=subject_to,
+            solve=solve,
+            numeric=_given(values),
+            chip=chosen(on),
+        )
 
     def conclude(self, found: Crossover) -> None:
         """Restate the headline: the strictest condition, with its dtype form and its number."""
@@ -340,12 +342,6 @@ def _given(values: Mapping[str, sp.Expr | int] | None) -> dict[sp.Symbol, sp.Exp
     return {symbol(k): sp.Integer(v) if isinstance(v, int) else v for k, v in (values or {}).items()}
 
 
-def _eliminated(layer: Layer, subject_to: str, keep: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-    from symscale.derivation.question import Question, constraint
-
-    return constraint(Question("", subject_to=subject_to), layer, keep)
-
-
 def _setting(layer: Layer) -> str:
     parts = []
     for axis, on in layer.axes.items():
@@ -379,8 +375,3 @@ def _collectives(d: Builder, layer: Layer, which: str) -> None:
             d.add(step)
     proof = Recount(layer, tuple((which, f"volume:{n}") for n in range(len(transfers))))
     d.add(Step("count", f"{which.capitalize()} pass: collectives", reason, equations, (proof,), lines=lines))
-
-
-def with_order(derivation: Derivation, order: Order) -> Derivation:
-    """Return the derivation printed in another order."""
-    return replace(derivation, order=order)

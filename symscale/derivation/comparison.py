@@ -9,17 +9,19 @@ import sympy as sp
 
 from symscale.cost import Times
 from symscale.derivation.builder import PASSES, Builder
-from symscale.derivation.crossover import Answer, Crossover, bounds, limit_text, readable
+from symscale.derivation.crossover import Answer, Crossover, bounds
 from symscale.derivation.evaluate import numbers, quantity
 from symscale.derivation.layer import Layer
+from symscale.derivation.limits import limit_text, listed, read_limits, readable
+from symscale.derivation.mesh import aliases
 from symscale.derivation.proof import Covers, Equal, Evaluated, InLimit, Solved, Substituted
-from symscale.derivation.question import Question, aliases, checked_options
+from symscale.derivation.question import Question, checked_options, planned
 from symscale.derivation.sizes import placed, settled
 from symscale.derivation.step import Derivation, Prose, Step
 from symscale.errors import LayoutError, SymscaleError
-from symscale.machine import Machine, machine
+from symscale.machine import Machine, chosen
 from symscale.notation.elaborate import elaborate
-from symscale.notation.formula import parse_formula, parse_limits
+from symscale.notation.formula import parse_formula
 from symscale.notation.numbers import format_number
 from symscale.notation.order import merge
 from symscale.solve import approximate_relation, crossover
@@ -58,7 +60,7 @@ def compare(question: Question, second: str) -> Compared:
     Raises SymscaleError as `derive` does.
     """
     checked_options(question)
-    chip = machine(question.on) if isinstance(question.on, str) else question.on
+    chip = chosen(question.on)
     d = Builder("Which program is faster?")
     texts = (question.program, second)
     asked = _shared(question, texts)
@@ -110,18 +112,7 @@ def _listed(names: set[str]) -> str:
 def _side(d: Builder, question: Question, name: str, chip: Machine | None) -> Side:
     given, linked = settled(question.values)
     start = len(d.steps)
-    layer = d.program(
-        question.program,
-        dtype=question.dtype,
-        on=chip,
-        mesh=question.mesh,
-        axes=question.axes,
-        sizes=linked,
-        values={symbol(key): value for key, value in given.items()},
-        passes=PASSES[question.passes],
-        latency=question.latency,
-        regather=question.regather,
-    )
+    layer = planned(d, question, chip, given, linked)
     known = {**numbers(layer, chip, {}), **placed(given, linked, layer, aliases(layer))}
     for which in PASSES[question.passes]:
         if layer.plan.passes[which]:
@@ -202,7 +193,7 @@ def _solution(relation: Relation, unknown: sp.Expr, mesh: Sequence[sp.Symbol]) -
 
 def _limits(relation: Relation, mesh: Sequence[sp.Symbol], assume: str) -> list[Limit]:
     if assume:
-        return [Limit(each.small, tuple(each.large)) for each in parse_limits(assume)]
+        return read_limits(assume)
     long = tuple(size for size in mesh if size in relation.free_symbols)
     return [Limit(sp.S.One, long)] if long else []
 
@@ -218,7 +209,7 @@ def _in_limits(relation: Relation, limits: Sequence[Limit], named: bool) -> tupl
         if named:
             raise
         return relation, []
-    dropped = [part for each in found for term in each.dropped for part in (", ", term)][1:]
+    dropped = listed(term for each in found for term in each.dropped)
     names = ", ".join(readable(limit_text(each)) for each in limits)
     equations = tuple(Relation(name, "==", each.approximate) for name, each in zip(TIMES, found, strict=True))
     reason: Prose = (f"In the limit {names} drop ", *dropped, ".")

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from symscale.derivation.layer import Layer
+from symscale.derivation.limits import limit_text, limit_words, listed, readable
 from symscale.derivation.proof import Covers, Dimensioned, InLimit, Solved, Substituted
 from symscale.derivation.step import Prose, Step
 from symscale.errors import SymscaleError
 from symscale.notation.text import to_text
-from symscale.solve import approximate, approximate_relation, crossover
+from symscale.solve import approximate_relation, crossover
 from symscale.solve.limits import Approximation, Limit
 from symscale.solve.relation import Case, Interval, Relation, Solution
 from symscale.vocabulary import TABLE, entry, symbol
@@ -124,7 +125,7 @@ def cross(
         steps[0] = replace(steps[0], proofs=(*steps[0].proofs, units))
     result = Crossover(passes, resource, relation, tuple(answers))
     if layer is not None:
-        steps += _dtype_form(where, result, layer, long)
+        steps += _dtype_form(where, result, layer)
     return result, steps
 
 
@@ -144,13 +145,6 @@ def resource_name(resource: str) -> str:
     """Return a resource as a reader knows it."""
     names = {"hbm": "HBM", "ici": "ICI", "dcn": "DCN", "nvlink": "NVLink", "ib": "InfiniBand", "pcie": "PCIe"}
     return names.get(resource, f"the {resource}")
-
-
-def limit_text(limit: Limit) -> str:
-    """Return `B << D, F`, or `X >> 1` where the small side is 1."""
-    if limit.small == 1:
-        return f"{', '.join(to_text(each) for each in limit.large)} >> 1"
-    return f"{to_text(limit.small)} << {', '.join(to_text(each) for each in limit.large)}"
 
 
 def bounds(unknown: sp.Expr, case: Case) -> tuple[Relation, ...]:
@@ -275,7 +269,7 @@ def headline_ratio(solution: Solution, unknown: sp.Expr, mesh: Sequence[sp.Symbo
 
 
 def _approximation(where: str, found: Sequence[Approximation], names: Sequence[str]) -> Step:
-    dropped = [part for each in found for term in each.dropped for part in (", ", term)][1:]
+    dropped = listed(term for each in found for term in each.dropped)
     labels = [symbol("lhs"), symbol("rhs")]
     equations = tuple(Relation(label, "==", each.approximate) for label, each in zip(labels, found, strict=False))
     lines: tuple[Prose, ...] = tuple(
@@ -298,7 +292,7 @@ def _distance(where: str, exact: Answer, approximated: Answer, limits: Sequence[
     ]
     ratio = _simple(true / near)
     lines: list[Prose] = [
-        ("The limit is consistent with its own answer if ", *_limit_words(each), ".") for each in consistent
+        ("The limit is consistent with its own answer if ", *limit_words(each), ".") for each in consistent
     ]
     equation = Relation(symbol("ratio"), "==", ratio)
     proof = Substituted((Relation(symbol("ratio"), "==", true / near),), ())
@@ -316,19 +310,7 @@ def _simple(ratio: sp.Expr) -> sp.Expr:
     return sp.expand(above / below) if not below.is_Add else above / below
 
 
-def _limit_words(limit: Limit) -> list[str | sp.Expr]:
-    words: list[str | sp.Expr] = [limit.small, " ≪ "]
-    for each in limit.large:
-        words += [each, ", "]
-    return words[:-1]
-
-
-def readable(limit: str) -> str:
-    """Return a limit with the signs of print: B ≪ D, F."""
-    return limit.replace("<<", "≪").replace(">>", "≫")
-
-
-def _dtype_form(where: str, found: Crossover, layer: Layer, long: frozenset[sp.Symbol]) -> list[Step]:
+def _dtype_form(where: str, found: Crossover, layer: Layer) -> list[Step]:
     """Return the headline with the bytes per element put in as numbers."""
     free = found.headline.unknown.free_symbols
     numbers = {width: number for width, number in layer.typed.numbers.items() if width not in free}
@@ -368,11 +350,6 @@ def _unit(unknown: sp.Expr, layer: Layer | None) -> str:
     if len(over) == len(layer.program.mesh):
         return f"{count} per chip".strip()
     return f"{count} per pod".strip() if outer == over else f"{count} per {'·'.join(sorted(over))}".strip()
-
-
-def in_limits(expr: sp.Expr, limits: Sequence[Limit]) -> Approximation:
-    """Return an expression in the named limits."""
-    return approximate(expr, limits)
 
 
 def with_value(found: Crossover, value: sp.Expr | None, on: str) -> Crossover:

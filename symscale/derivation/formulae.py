@@ -69,8 +69,7 @@ def solve_relation(asked: Asked) -> Found:
     values.pop(str(unknown), None)
     if asked.on is not None or values:
         found = d.evaluate(found, on=asked.on, values=values)
-    steps = tuple(replace(step, title=step.title[:1].upper() + step.title[1:]) for step in d.steps)
-    return Found(replace(d.derivation, order=order, steps=steps), found)
+    return Found(replace(d.derivation, order=order), found)
 
 
 def followed(lets: Mapping[str, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:

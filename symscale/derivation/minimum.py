@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symscale.cost import Times
-from symscale.derivation.crossover import limit_text, readable
 from symscale.derivation.evaluate import numbers
 from symscale.derivation.layer import Layer
+from symscale.derivation.limits import limit_text, listed, readable
+from symscale.derivation.mesh import aliases, constraint
 from symscale.derivation.proof import Equal, Evaluated, InLimit, Minimal
 from symscale.derivation.step import Prose, Step
 from symscale.errors import SymscaleError
@@ -25,7 +26,6 @@ from symscale.vocabulary import symbol
 
 if TYPE_CHECKING:
     from symscale.derivation.builder import Builder
-    from symscale.derivation.question import Question
 
 
 @dataclass(frozen=True)
@@ -43,50 +43,77 @@ def optimise(
     d: Builder,
     layer: Layer,
     found: Mapping[str, Times],
-    question: Question,
+    over: str,
+    *,
+    subject_to: str,
+    solve: str,
     numeric: Mapping[sp.Symbol, sp.Expr],
     chip: Machine | None,
 ) -> Optimised:
-    """Minimise the communication of the first pass over a mesh axis, then solve at the optimum."""
-    from symscale.derivation.question import aliases, constraint
-
-    variable = parse_formula(question.minimize, aliases=aliases(layer)).expr
-    if variable not in layer.mesh_symbols:
-        raise SymscaleError(
-            f"{question.minimize} is no mesh axis of the program that is still a symbol.",
-            hint=f"Minimise over one of {', '.join(str(each) for each in layer.mesh_symbols) or '(none)'}.",
-        )
+    """Minimise the communication of the first pass that sends anything over a mesh axis, then solve at the optimum."""
+    variable = _axis(layer, over)
     sending = [(name, each) for name, each in found.items() if each.comms != 0]
     if not sending:
         raise SymscaleError(
             "No pass sends anything, so no mesh sends the least.", hint="Minimise another program, or pass."
         )
     name, times = sending[0]
+    near = _for_long_axes(d, layer, name, times)
+    rule = constraint(subject_to, layer, variable)
+    objective = _on_fixed_chips(d, near, rule)
+    point, value = _best(d, objective, variable)
+    if solve:
+        unknown = parse_formula(solve, aliases=aliases(layer)).expr
+        math = times.math.xreplace(rule)
+        d.crossover(math, ">=", value, unknown, exact=True, passes=name, resource="network")
+    known = {**numbers(layer, chip, {}), **numeric}
+    return _numbers(d, variable, point, value, objective, known)
+
+
+def _axis(layer: Layer, over: str) -> sp.Symbol:
+    variable = parse_formula(over, aliases=aliases(layer)).expr
+    if variable not in layer.mesh_symbols:
+        raise SymscaleError(
+            f"{over} is no mesh axis of the program that is still a symbol.",
+            hint=f"Minimise over one of {', '.join(str(each) for each in layer.mesh_symbols) or '(none)'}.",
+        )
+    return variable
+
+
+def _for_long_axes(d: Builder, layer: Layer, name: str, times: Times) -> sp.Expr:
     limit = Limit(sp.S.One, tuple(s for s in layer.mesh_symbols if s in times.comms.free_symbols))
     near = approximate(times.comms, [limit])
-    dropped = [part for each in near.dropped for part in (", ", each)][1:]
     d.add(
         Step(
             "approximate",
             f"{name.capitalize()} pass: communication for long axes",
-            (f"In the limit {readable(limit_text(limit))} drop ", *dropped, "."),
+            (f"In the limit {readable(limit_text(limit))} drop ", *listed(near.dropped), "."),
             (Relation(symbol("T_comms"), "==", near.approximate),),
             (InLimit((near,)),),
         )
     )
-    rule = constraint(question, layer, variable)
-    objective = near.approximate.xreplace(rule)
-    if rule:
-        axis, other = next(iter(rule.items()))
-        d.add(
-            Step(
-                "substitute",
-                "On a fixed number of chips",
-                ("Put ", Relation(axis, "==", other), "."),
-                (Relation(symbol("T_comms"), "==", objective),),
-                (Equal((near.approximate.subs(rule),)),),
-            )
+    return near.approximate
+
+
+def _on_fixed_chips(d: Builder, near: sp.Expr, rule: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    if not rule:
+        return near
+    objective = near.xreplace(dict(rule))
+    axis, other = next(iter(rule.items()))
+    d.add(
+        Step(
+            "substitute",
+            "On a fixed number of chips",
+            ("Put ", Relation(axis, "==", other), "."),
+            (Relation(symbol("T_comms"), "==", objective),),
+            (Equal((near.subs(rule),)),),
         )
+    )
+    return objective
+
+
+def _best(d: Builder, objective: sp.Expr, variable: sp.Symbol) -> tuple[sp.Expr, sp.Expr]:
+    """Return the best value of the variable and the time there, each with its step."""
     best = minimise(objective, (variable,), None)
     point = best.point[variable]
     d.add(
@@ -107,12 +134,7 @@ def optimise(
             (Equal((objective.xreplace({variable: point}),)),),
         )
     )
-    if question.solve:
-        unknown = parse_formula(question.solve, aliases=aliases(layer)).expr
-        math = times.math.xreplace(rule)
-        d.crossover(math, ">=", best.value, unknown, exact=True, passes=name, resource="network")
-    known = {**numbers(layer, chip, {}), **numeric}
-    return _numbers(d, variable, point, best.value, objective, known)
+    return point, best.value
 
 
 def _numbers(

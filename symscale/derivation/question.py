@@ -12,12 +12,14 @@ from symscale.cost import OVERLAPS, Times
 from symscale.derivation.builder import PASSES, Builder
 from symscale.derivation.crossover import Crossover, border
 from symscale.derivation.layer import Layer
+from symscale.derivation.limits import read_limits
+from symscale.derivation.mesh import aliases, constraint
 from symscale.derivation.minimum import Optimised, optimise
 from symscale.derivation.sizes import assumed, placed, settled, uneven
 from symscale.derivation.step import Derivation
 from symscale.errors import LayoutError, SymscaleError
-from symscale.machine import Machine, machine
-from symscale.notation.formula import parse_formula, parse_limits, parse_relation
+from symscale.machine import Machine, chosen
+from symscale.notation.formula import parse_formula
 from symscale.solve.limits import Limit
 from symscale.vocabulary import symbol
 
@@ -62,12 +64,15 @@ class Answered:
         return str(self.derivation)
 
 
-def _planned(
-    question: Question, chip: Machine | None, given: Mapping[str, sp.Expr], sizes: Mapping[str, sp.Expr]
-) -> tuple[Builder, Layer]:
-    """Return a board with the program on it."""
-    d = Builder("Derivation")
-    layer = d.program(
+def planned(
+    d: Builder,
+    question: Question,
+    chip: Machine | None,
+    given: Mapping[str, sp.Expr],
+    sizes: Mapping[str, sp.Expr],
+) -> Layer:
+    """Write a question's program on a board; `given` are numbers that decide choices, `sizes` replace dimensions."""
+    return d.program(
         question.program,
         dtype=question.dtype,
         on=chip,
@@ -79,19 +84,20 @@ def _planned(
         latency=question.latency,
         regather=question.regather,
     )
-    return d, layer
 
 
 def derive(question: Question) -> Answered:
     """Answer a question. Raises SymscaleError with a caret and a way out where it cannot be answered."""
     checked_options(question)
-    chip = machine(question.on) if isinstance(question.on, str) else question.on
+    chip = chosen(question.on)
     given, linked = settled(question.values)
-    d, layer = _planned(question, chip, given, linked)
+    d = Builder("Derivation")
+    layer = planned(d, question, chip, given, linked)
     asked = {s.name for s in parse_formula(question.solve).expr.free_symbols} if question.solve else set()
     padded = uneven(layer, {name: value for name, value in given.items() if name not in asked})
     if padded:
-        d, layer = _planned(question, chip, given, {**linked, **padded})
+        d = Builder("Derivation")
+        layer = planned(d, question, chip, given, {**linked, **padded})
         given = {name: value for name, value in given.items() if name not in padded}
     _known(question, layer)
     numeric = placed(given, linked, layer, aliases(layer))
@@ -105,7 +111,16 @@ def derive(question: Question) -> Answered:
         found["both"] = d.times(layer, "both", overlap=question.overlap, latency=question.latency)
     optimum = None
     if question.minimize:
-        optimum = optimise(d, layer, found, question, numeric, chip)
+        optimum = optimise(
+            d,
+            layer,
+            found,
+            question.minimize,
+            subject_to=question.subject_to,
+            solve=question.solve,
+            numeric=numeric,
+            chip=chip,
+        )
     if question.solve and optimum is None:
         _crossovers(d, layer, found, question, chip, numeric)
     if question.solve and optimum is not None and (chip is not None or numeric):
@@ -159,17 +174,6 @@ MACHINE = frozenset(
 )
 
 
-def aliases(layer: Layer) -> dict[str, str]:
-    """Return the names a user may write for canonical ones: N for the chips, W for the one bandwidth in play."""
-    found = {}
-    if "N" not in layer.program.sizes:
-        found["N"] = "N_chips"
-    bands = {str(s) for axis in layer.axes.values() for s in axis.bandwidth.free_symbols} or {"W_hbm"}
-    if len(bands) == 1 and "W" not in layer.program.sizes:
-        found["W"] = bands.pop()
-    return found
-
-
 def resources(times: Times) -> list[tuple[str, sp.Expr]]:
     """Return what a pass has to hide: the network if there is any, and HBM."""
     found = list(times.networks.items())
@@ -187,9 +191,9 @@ def _crossovers(
     unknown = parse_formula(question.solve, aliases=aliases(layer)).expr
     limits: Sequence[Limit] | None = None
     if question.assume:
-        limits = [Limit(each.small, tuple(each.large)) for each in parse_limits(question.assume)]
+        limits = read_limits(question.assume)
         assumed(limits, layer, aliases(layer))
-    eliminated = constraint(question, layer, unknown)
+    eliminated = constraint(question.subject_to, layer, unknown)
     for name, times in found.items():
         if times.math == 0 or name == "update":
             continue
@@ -213,41 +217,6 @@ def _crossovers(
             f"{question.solve} decides nothing: no pass has arithmetic and a transfer that depend on it.",
             hint="Solve for a size, or for the rate of a network that the program uses (T_hop: with --latency).",
         )
-
-
-def constraint(question: Question, layer: Layer, keep: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-    """Return the mesh axis that a constraint such as X*Y = N eliminates, as a substitution."""
-    if not question.subject_to:
-        return all_chips(layer) if keep == symbol("N_chips") and not question.minimize else {}
-    lhs, op, rhs, _ = parse_relation(question.subject_to, aliases=aliases(layer))
-    if op not in ("=", "=="):
-        raise SymscaleError(
-            f"The constraint {question.subject_to!r} is not an equation.", hint='Write it as "X*Y = N".'
-        )
-    for candidate in (lhs, rhs):
-        for axis in layer.mesh_symbols:
-            if axis in candidate.free_symbols and axis != keep and axis not in (candidate / axis).free_symbols:
-                other = rhs if candidate is lhs else lhs
-                return {axis: other / (candidate / axis)}
-    raise SymscaleError(
-        f"The constraint {question.subject_to!r} fixes no mesh axis of the program.",
-        hint=f"Use the axes {', '.join(str(each) for each in layer.mesh_symbols) or '(none)'}.",
-    )
-
-
-def all_chips(layer: Layer) -> dict[sp.Symbol, sp.Expr]:
-    """Return the one open mesh axis in terms of the number of chips: X = N_chips/(the other axes).
-
-    Raises SymscaleError if no axis is open, or several are.
-    """
-    open_axes = layer.mesh_symbols
-    if len(open_axes) != 1:
-        raise SymscaleError(
-            f"The number of chips fixes no mesh: {', '.join(map(str, open_axes)) or 'no axis'} is open.",
-            hint=f'Add --subject-to "{"*".join(map(str, open_axes))} = N".' if open_axes else "Leave a mesh size out.",
-        )
-    others = sp.Mul(*(size for size in layer.program.mesh.values() if size != open_axes[0]))
-    return {open_axes[0]: symbol("N_chips") / others}
 
 
 def strictest(crossovers: Sequence[Crossover], resource: str = "") -> int | None:

@@ -145,18 +145,16 @@ def counts(layer: Layer) -> set[sp.Symbol]:
 
 def fitting(layer: Layer, numbers: Mapping[sp.Symbol, sp.Expr]) -> None:
     """Raise LayoutError where numbers show a dimension split over more chips than it has elements."""
-    program = layer.program
-    for name, value in program.values.items():
-        for dim, axes in value.layout.items() if value.layout is not None else ():
-            whole = program.sizes[dim].xreplace(dict(numbers))
-            parts = sp.Mul(*(program.mesh[axis].xreplace(dict(numbers)) for axis in axes))
-            if axes and whole.is_number and parts.is_number and bool(parts > whole):
-                over = axes[0] if len(axes) == 1 else "{" + ",".join(axes) + "}"
-                raise LayoutError(
-                    f"{dim}_{over} of {name} splits {to_text(whole)} elements over {to_text(parts)} chips.",
-                    hint=f"Leave {dim} whole over {over}, so that {parts / whole} chips hold copies (replication), "
-                    f"use a mesh axis of at most {to_text(whole)} chips, or make {dim} larger.",
-                )
+    known = dict(numbers)
+    for name, dim, axes in _splits(layer):
+        whole, parts = layer.program.sizes[dim].xreplace(known), _parts(layer, axes).xreplace(known)
+        if whole.is_number and parts.is_number and bool(parts > whole):
+            over = axes[0] if len(axes) == 1 else "{" + ",".join(axes) + "}"
+            raise LayoutError(
+                f"{dim}_{over} of {name} splits {to_text(whole)} elements over {to_text(parts)} chips.",
+                hint=f"Leave {dim} whole over {over}, so that {parts / whole} chips hold copies (replication), "
+                f"use a mesh axis of at most {to_text(whole)} chips, or make {dim} larger.",
+            )
 
 
 def uneven(layer: Layer, numbers: Mapping[str, sp.Expr]) -> dict[str, sp.Expr]:

@@ -9,12 +9,13 @@ import sympy as sp
 from symscale.cost import Times
 from symscale.derivation.crossover import pass_name
 from symscale.derivation.evaluate import numbers
+from symscale.derivation.mesh import aliases
 from symscale.derivation.proof import Equal, float_value
-from symscale.derivation.question import Answered, aliases
+from symscale.derivation.question import Answered
 from symscale.derivation.sizes import LARGEST, counts, fitting, own_symbol, placed, positive, settled
 from symscale.derivation.step import Step
 from symscale.errors import LayoutError, SymscaleError
-from symscale.machine import machine
+from symscale.machine import chosen
 from symscale.notation.formula import parse_formula, parse_range
 from symscale.notation.text import to_text
 from symscale.solve.relation import Relation
@@ -92,7 +93,7 @@ def tabulated(answered: Answered, text: str, layers: str = "") -> Table:
         raise SymscaleError(f"{text[:60]!r} is no range of values.", hint="Write --table B=1k:1M:*2.")
     layer, question = answered.layer, answered.question
     unknown = own_symbol(name, layer, aliases(layer))
-    chip = machine(question.on) if isinstance(question.on, str) else question.on
+    chip = chosen(question.on)
     given, linked = settled(question.values)
     known = {**numbers(layer, chip, placed(given, linked, layer, aliases(layer)))}
     known.pop(unknown, None)

@@ -6,29 +6,27 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from symscale.derivation.crossover import Crossover, bounds, limit_text, readable
-from symscale.derivation.evaluate import numbers
+from symscale.derivation.crossover import Crossover, bounds
+from symscale.derivation.evaluate import numbers, quantity
 from symscale.derivation.layer import Layer
+from symscale.derivation.limits import limit_text, listed, read_limits, readable
 from symscale.derivation.proof import Equal, Evaluated, InLimit
 from symscale.derivation.step import Prose, Step, verify
 from symscale.errors import StepError
 from symscale.machine import Machine
-from symscale.notation.formula import parse_formula, parse_limits, parse_relation
-from symscale.notation.numbers import format_number, format_quantity
+from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.text import relation_text
 from symscale.solve import approximate
-from symscale.solve.limits import Limit
 from symscale.solve.relation import MIRROR, Relation, sign_of_number
 from symscale.vocabulary import entry, symbol
 
 
 def in_limit(name: str, expr: sp.Expr, limits: str) -> tuple[sp.Expr, Step]:
     """Return a quantity in the named limits, and the step that shows it. Raises UndecidedError."""
-    named = [Limit(each.small, tuple(each.large)) for each in parse_limits(limits)]
+    named = read_limits(limits)
     found = approximate(expr, named)
-    dropped = [part for each in found.dropped for part in (", ", each)][1:]
     said = ", ".join(readable(limit_text(each)) for each in named)
-    reason: Prose = (f"In the limit {said} drop ", *dropped, ".")
+    reason: Prose = (f"In the limit {said} drop ", *listed(found.dropped), ".")
     line: Prose = (symbol(name), " is exactly ", found.ratio, " times this")
     equation = Relation(symbol(name), "==", found.approximate)
     step = Step("approximate", f"For {said}", reason, (equation,), (InLimit((found,)),), (line,))
@@ -42,7 +40,7 @@ def in_numbers(
     known = numbers(layer, chip, given)
     used = {each: known[each] for each in sorted(expr.free_symbols & set(known), key=str)}
     value = expr.xreplace(used)
-    lines: tuple[Prose, ...] = tuple((each, f" = {_shown(each, number)}") for each, number in used.items())
+    lines: tuple[Prose, ...] = tuple((each, f" = {quantity(each, number)}") for each, number in used.items())
     row = entry(name)
     title = f"In numbers on {chip.title}" if chip is not None else "In numbers"
     proof = Evaluated((expr,), tuple(known.items()))
@@ -50,11 +48,6 @@ def in_numbers(
     return value, Step(
         "evaluate", title, "Put in the numbers.", (Relation(symbol(name), "==", value),), (proof,), lines, (), (unit,)
     )
-
-
-def _shown(name: sp.Symbol, value: sp.Expr) -> str:
-    row = entry(str(name))
-    return format_quantity(value, row.unit, 6) if row is not None and row.unit else format_number(value, 6)
 
 
 def expected_number(value: sp.Expr | None, text: str) -> None:

@@ -3,7 +3,7 @@
 import sys
 from types import ModuleType
 
-from symscale.machine.library import generic_network, load_machine, machine, machines
+from symscale.machine.library import chosen, generic_network, load_machine, machine, machines
 from symscale.machine.model import Fact, Level, Machine, Network, Wrap, wraps
 from symscale.machine.slices import Slice, parse_slice
 
@@ -14,6 +14,7 @@ __all__ = [
     "Network",
     "Slice",
     "Wrap",
+    "chosen",
     "generic_network",
     "load_machine",
     "machine",

@@ -14,7 +14,7 @@ import sympy as sp
 
 from symscale.notation.formula_lexer import GREEK
 from symscale.notation.order import Order
-from symscale.notation.shape import Factor, LogBase, Root, fraction, terms
+from symscale.notation.shape import Factor, LogBase, Root, fraction, signed_sum, terms
 from symscale.notation.text import round_parts
 from symscale.vocabulary import TABLE
 
@@ -109,14 +109,7 @@ class _Printer:
     def sum(self, expr: sp.Expr) -> str:
         if not expr.is_Add:
             return self.product(expr)
-        text = ""
-        for term in terms(expr, self.order):
-            piece = self.product(term)
-            if not text:
-                text = piece
-            else:
-                text += f" - {piece[1:]}" if piece.startswith("-") else f" + {piece}"
-        return text
+        return signed_sum(self.product(term) for term in terms(expr, self.order))
 
     def product(self, expr: sp.Expr) -> str:
         if expr.is_Integer:

@@ -6,6 +6,7 @@ sqrt(B)*sqrt(N)/sqrt(F) is one root, of B*N/F; terms and factors stand as the or
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
@@ -200,3 +201,9 @@ def _key(factor: Factor, order: Order, before: dict[frozenset[str], str]) -> tup
             return (1, factor_key(follower, order), 0, "")
     names = [factor_key(s.name, order) for s in base.free_symbols]
     return (2 if base.is_Add else 3, min(names, default=_END), 0, str(factor))
+
+
+def signed_sum(pieces: Iterable[str]) -> str:
+    """Return printed terms as a sum; a term that begins with a minus is subtracted."""
+    first, *others = pieces
+    return first + "".join(f" - {each[1:]}" if each.startswith("-") else f" + {each}" for each in others)

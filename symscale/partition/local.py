@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symscale.array import Axes, Layout
+from symscale.array import Axes, Layout, common_prefix
 
 MAX_WAYS = 16
 
@@ -82,7 +82,7 @@ def _shared(lhs: Layout, rhs: Layout, contracted: frozenset[str]) -> list[tuple[
         if dim not in rhs.dims or lhs.of(dim) == rhs.of(dim):
             continue
         have, other = lhs.of(dim), rhs.of(dim)
-        prefix = _common(have, other)
+        prefix = common_prefix(have, other)
         rest, rest_other = have[len(prefix) :], other[len(prefix) :]
         if not rest_other:
             return _one_sided(lhs, rhs, dim, prefix, dim in contracted)
@@ -119,13 +119,6 @@ def _free(lhs: Layout, rhs: Layout) -> list[tuple[Layout, Layout]]:
 
 def _drop(layout: Layout, dim: str, axis: str) -> Layout:
     return layout.put(dim, tuple(each for each in layout.of(dim) if each != axis))
-
-
-def _common(first: Axes, second: Axes) -> Axes:
-    size = 0
-    while size < min(len(first), len(second)) and first[size] == second[size]:
-        size += 1
-    return first[:size]
 
 
 def sum_meetings(lhs: Layout, rhs: Layout, out: tuple[str, ...], wanted: Layout | None) -> list[Meeting]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import takewhile
 
-from symscale.array import Axes, Layout
+from symscale.array import Axes, Layout, common_prefix
 from symscale.errors import LayoutError
 from symscale.partition.plan import Collective
 
@@ -137,12 +137,7 @@ def _reduce_rest(value: str, now: Layout, after: Layout) -> Collective | None:
 
 def _kept(now: Layout, after: Layout, dim: str) -> Axes:
     """Return the leading axes of `dim` that the wanted layout has in the same place."""
-    size = 0
-    for have, want in zip(now.of(dim), after.of(dim), strict=False):
-        if have != want:
-            break
-        size += 1
-    return now.of(dim)[:size]
+    return common_prefix(now.of(dim), after.of(dim))
 
 
 def _leading(axes: Axes, wanted: Callable[[str], bool]) -> Axes:

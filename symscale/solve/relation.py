@@ -48,10 +48,6 @@ class Relation:
         """Return the relation with expressions replaced on both sides."""
         return Relation(self.lhs.subs(values), self.op, self.rhs.subs(values))
 
-    def mirrored(self) -> Relation:
-        """Return the same relation with the sides exchanged."""
-        return Relation(self.rhs, MIRROR[self.op], self.lhs)
-
     @property
     def free_symbols(self) -> frozenset[sp.Symbol]:
         """The symbols of both sides."""
