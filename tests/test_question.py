@@ -325,3 +325,19 @@ def test_uneven_sizes_are_padded_and_said():
     assert "B = 1000 over 3 chips is padded to 1002, 334 on a chip" in found.derivation.steps[0].reason
     assert equal(found.layer.costs["forward"].total_flops, "668*D*F")
     assert all(verify(step) for step in found.derivation.steps)
+
+
+@pytest.mark.parametrize(
+    ("program", "unknown", "limits"),
+    [
+        ("x[B, D] * W[D, F] -> y[B, F]", "B", ("B << D, F",)),
+        ("In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]", "B", ("B/X << D, F",)),
+        ("In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]", "D", ("D << B/X, F",)),
+        ("x[B_X, D] * W[D, F_Y] -> y[B_X, F_Y]", "B", ("B/X << D, F/Y",)),
+        ("Q[B, T, K, G, H] * K[B, S, K, H] -> A[B, T, S, K, G]", "T", ("T*G << H, S",)),
+    ],
+)
+def test_the_default_limit_against_hbm_asks_no_more_than_it_needs(program, unknown, limits):
+    found = ask(program, solve=unknown, passes="forward")
+    memory = next(each for each in found.crossovers if each.resource == "hbm")
+    assert memory.headline.assumptions == limits

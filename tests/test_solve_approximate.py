@@ -183,30 +183,32 @@ def expressions(draw):
     return expr
 
 
-def _approached(limits, rates, size):
-    """Return a point near the limit; each limit has its own rate."""
+def _approached(limits, rates, size, by_growing):
+    """Return a point near the limit, got to by small left sides or by large right ones; each limit has its own rate."""
     point = {name: sp.Rational(3 + 2 * n, 7 - n) for n, name in enumerate(SYMBOLS)}
     for limit, rate in zip(limits, rates, strict=False):
         tiny = sp.Rational(1, size**rate)
         if limit.small == 1:
             point.update({each: point[each] / tiny for each in limit.large})
-    for limit, rate in reversed(list(zip(limits, rates, strict=False))):
-        if limit.small != 1:
-            least = min([point[each] for each in limit.large] + [sp.S.One])
-            point[limit.small] = least * sp.Rational(1, size**rate)
+    for limit, rate in list(zip(limits, rates, strict=False))[:: 1 if by_growing else -1]:
+        tiny = sp.Rational(1, size**rate)
+        if limit.small != 1 and by_growing:
+            point.update({each: max(point[each], point[limit.small] / tiny) for each in limit.large})
+        elif limit.small != 1:
+            point[limit.small] = min([point[each] for each in limit.large] + [sp.S.One]) * tiny
     return point
 
 
 @settings(derandomize=True, deadline=None, max_examples=150)
-@given(expressions(), st.sampled_from(LIMITS), st.lists(st.integers(1, 3), min_size=2, max_size=2))
-def test_the_ratio_is_exact_over_approximate_and_tends_to_one(expr, limits, rates):
+@given(expressions(), st.sampled_from(LIMITS), st.lists(st.integers(1, 3), min_size=2, max_size=2), st.booleans())
+def test_the_ratio_is_exact_over_approximate_and_tends_to_one(expr, limits, rates, by_growing):
     try:
         found = approximate(expr, limits)
     except UndecidedError:
         return
     distances = []
     for size in (10**4, 10**8):
-        point = _approached(limits, rates, size)
+        point = _approached(limits, rates, size, by_growing)
         exact, near = found.exact.xreplace(point), found.approximate.xreplace(point)
         assert abs((found.ratio.xreplace(point) * near / exact - 1).evalf(30)) < 1e-25
         distances.append(abs((exact / near - 1).evalf(30)))
@@ -215,16 +217,47 @@ def test_the_ratio_is_exact_over_approximate_and_tends_to_one(expr, limits, rate
     assert distances[1] <= distances[0]
 
 
+# B << D, F by rates of B, D and F: small B, large D and F, or both, however fast
+RATES = [(a, c, d) for a in (0, 1, 5) for c in (0, 1, 5) for d in (0, 1, 5) if a + c and a + d]
+
+
+def _vanishes_beside(term, other):
+    ratio = sp.cancel(term / other).as_powers_dict()
+    return all(ratio.get(B, 0) * a - ratio.get(D, 0) * c - ratio.get(F, 0) * d > 0 for a, c, d in RATES)
+
+
 @settings(derandomize=True, deadline=None, max_examples=100)
-@given(st.lists(monomials(), min_size=2, max_size=6), st.sampled_from([[SMALL_B], [Limit(D, (F,))]]))
-def test_every_term_that_could_go_goes(terms, limits):
-    expr, small = sp.Add(*terms), limits[0].small
-    least = min(sp.degree(term * small**9, small) for term in sp.Add.make_args(expr))
-    wanted = sp.Add(*(t for t in sp.Add.make_args(expr) if sp.degree(t * small**9, small) == least))
+@given(st.lists(monomials(), min_size=2, max_size=6))
+def test_a_term_goes_exactly_if_it_vanishes_however_the_limit_is_approached(terms):
+    expr = sp.Add(*terms)
+    terms = sp.Add.make_args(expr)
+    wanted = sp.Add(*(each for each in terms if not any(_vanishes_beside(each, other) for other in terms)))
     try:
-        assert approximate(expr, limits).approximate == wanted
+        assert approximate(expr, [SMALL_B]).approximate == wanted
     except UndecidedError:
         assert wanted == expr
+
+
+@pytest.mark.parametrize(
+    ("expr", "limits", "near"),
+    [
+        # D << F says nothing of B, so D*F stays beside B*F
+        (B * D + D * F + B * F, [Limit(D, (F,))], D * F + B * F),
+        (B * D + D * F + B * F, [Limit(B, (D,))], B * D + D * F),
+        (B * D / X + D * F + B * F / X, [Limit(B / X, (D, F))], D * F),
+        (B * D / X + D * F + B * F / X, [Limit(D, (F, B / X))], B * F / X),
+        (B * D + C * F, [Limit(B * D, (F,))], C * F),
+        (B * C + D * F, [Limit(B * D, (F,))], None),
+        (B * D + F, [Limit(B * D, (F,))], F),
+        (1 / B + 1 / B**2 + 1 / D, [SMALL_B], 1 / B + 1 / B**2),
+    ],
+)
+def test_only_what_the_limit_itself_makes_small_is_dropped(expr, limits, near):
+    if near is None:
+        with pytest.raises(UndecidedError, match="is small beside another"):
+            approximate(expr, limits)
+    else:
+        assert approximate(expr, limits).approximate == near
 
 
 def test_thousands_of_terms_take_linear_time():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -36,14 +36,27 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Numbered:
+    """A case that the numbers leave, as solved and with the numbers put in; `whole` lists the whole values that fit."""
+
+    case: Case
+    numeric: Case
+    whole: tuple[Prose, ...] = ()
+
+
+@dataclass(frozen=True)
 class Crossover:
-    """A solved question: which pass must hide which resource, and the answers found, the best known last."""
+    """A solved question: which pass must hide which resource, and the answers found, the best known last.
+
+    `numbered` are the cases of the headline that are left once numbers have been put in.
+    """
 
     passes: str
     resource: str
     relation: Relation
     answers: tuple[Answer, ...]
     on: str = ""
+    numbered: tuple[Numbered, ...] = ()
 
     @property
     def headline(self) -> Answer:
@@ -64,6 +77,11 @@ class Crossover:
     def threshold(self) -> sp.Expr | None:
         """The one finite border of the headline's main case, or None if there is none or several."""
         return border(self.headline.cases)
+
+
+def depends(cases: Sequence[Case]) -> bool:
+    """Return whether what the cases say is about the unknown at all: under some condition not every value, nor none."""
+    return any(not case.always and not case.never for case in cases)
 
 
 def border(cases: Sequence[Case]) -> sp.Expr | None:
@@ -107,6 +125,10 @@ def cross(
             near, found, named = approximated
             question = near.subs(rule)
             simpler = crossover(question.lhs, question.op, question.rhs, unknown, given=long_enough)
+            # a usual limit in which the unknown no longer counts would answer another question
+            if limits is None and depends(solution.cases) and not depends(simpler.cases):
+                approximated = None
+        if approximated is not None:
             ratio, cases = headline_ratio(simpler, unknown, mesh)
             names = tuple(limit_text(each) for each in named)
             answers.append(Answer("approx", simpler, ratio, cases, _unit(ratio, layer), names))
@@ -209,36 +231,53 @@ def _in_limits(
         if limits is None:
             return None
         raise
-    if limits is None:
-        named = _needed(named, found)
-        return question, [replace(each, limits=tuple(named)) for each in found], named
     return question, list(found), named
 
 
-def _needed(limits: Sequence[Limit], found: Sequence[Approximation]) -> list[Limit]:
-    """Return the limits without the large sizes that no dropped term is small against."""
-    if any(arg.is_Add for each in found for arg in sp.Mul.make_args(each.approximate)):
-        return list(limits)
-    present = {s for each in found for term in each.dropped for s in (term / each.approximate).free_symbols}
-    kept = []
-    for limit in limits:
-        large = tuple(each for each in limit.large if each in present) if limit.small != 1 else limit.large
-        kept.append(Limit(limit.small, large or limit.large))
-    return kept
-
-
 def _default_limits(relation: Relation, unknown: sp.Expr, layer: Layer | None, resource: str) -> list[Limit]:
-    """A mesh axis that stays a symbol is long; against HBM the unknown is small beside the other dimensions."""
+    """A mesh axis that stays a symbol is long; against HBM the terms with more of the unknown are small."""
     if layer is None:
         return []
     if resource == "hbm":
-        present = relation.free_symbols
-        large = [s for s in layer.program.sizes.values() if s != unknown and s.is_Symbol and s in present]
-        return (
-            [Limit(unknown, tuple(dict.fromkeys(large)))] if unknown in layer.program.sizes.values() and large else []
-        )
+        return _small(relation.rhs, unknown, layer) if unknown in layer.program.sizes.values() else []
     axes = [size for size in layer.mesh_symbols if size in relation.rhs.free_symbols]
     return [Limit(sp.S.One, tuple(axes))] if axes else []
+
+
+def _small(spent: sp.Expr, unknown: sp.Expr, layer: Layer) -> list[Limit]:
+    """Return the weakest limits in which only the terms with the least of the unknown are left: B/X << D, F."""
+    terms = sp.Add.make_args(sp.expand(spent))
+    powers = {term: term.as_coeff_exponent(unknown)[1] for term in terms}
+    if any((term / unknown**power).has(unknown) for term, power in powers.items()):
+        return []
+    least = min(powers.values())
+    stays = [term for term in terms if powers[term] == least]
+    found: dict[sp.Expr, list[sp.Expr]] = {}
+    for term in (each for each in terms if powers[each] > least):
+        small, large = min((_sides(term / other, layer) for other in stays), key=lambda sides: sp.count_ops(sides))
+        found.setdefault(small, []).append(large)
+    return [Limit(small, tuple(sorted(set(large), key=_place(layer)))) for small, large in found.items()]
+
+
+def _sides(ratio: sp.Expr, layer: Layer) -> tuple[sp.Expr, sp.Expr]:
+    """Write ratio << 1 with sizes over mesh axes on both sides: B/(X·F) << 1 as B/X << F."""
+    above, below = ratio.as_numer_denom()
+    axes = frozenset(layer.mesh_symbols)
+    plain = [_sizes(each, layer, axes, inside=False) for each in (above, below)]
+    split = [_sizes(each, layer, axes, inside=True) for each in (above, below)]
+    return plain[0] / split[1], plain[1] / split[0]
+
+
+def _sizes(product: sp.Expr, layer: Layer, axes: frozenset[sp.Symbol], *, inside: bool) -> sp.Expr:
+    """Return the factors that are sizes, mesh axes if `inside`: numbers and bytes per element are of no order."""
+    factors = [each for each in sp.Mul.make_args(product) if each.free_symbols - set(layer.typed.numbers)]
+    return sp.Mul(*(each for each in factors if (each.free_symbols <= axes) == inside))
+
+
+def _place(layer: Layer) -> Callable[[sp.Expr], int]:
+    """Return the key that sorts sizes as the program names them."""
+    order = [str(size) for size in layer.program.sizes.values()]
+    return lambda size: min((order.index(name) for name in map(str, size.free_symbols) if name in order), default=0)
 
 
 _RATES = tuple(each for each in TABLE.values() if each.unit not in ("", "B"))
@@ -287,9 +326,7 @@ def _distance(where: str, exact: Answer, approximated: Answer, limits: Sequence[
     if true is None or near is None:
         return []
     near = near * (unknown / approximated.unknown)
-    consistent = [
-        Limit(near if each.small == unknown else each.small, each.large) for each in limits if each.small == unknown
-    ]
+    consistent = [Limit(each.small.subs(unknown, near), each.large) for each in limits if each.small.has(unknown)]
     ratio = _simple(true / near)
     lines: list[Prose] = [
         ("The limit is consistent with its own answer if ", *limit_words(each), ".") for each in consistent
@@ -327,29 +364,42 @@ def _dtype_form(where: str, found: Crossover, layer: Layer) -> list[Step]:
 
 
 def _unit(unknown: sp.Expr, layer: Layer | None) -> str:
+    """Return the display unit of an unknown: what is counted, and per what."""
     above, below = unknown.as_numer_denom()
-    count = "tokens" if above == symbol("B") else ""
-    row = entry(str(above)) if below == 1 else None
-    if row is not None and row.unit:
-        return row.unit
-    if unknown == symbol("N_chips"):
+    rates = [row.unit if row is not None else "" for row in (entry(str(above)), entry(str(below)))]
+    if rates == ["FLOP/s", "B/s"]:
+        return "FLOP/B"
+    if below == 1 and rates[0] and (layer is None or above not in layer.program.sizes.values()):
+        return rates[0]
+    count = _counted(above, layer)
+    return f"{count} {_per(below, layer)}".strip() if below != 1 else count
+
+
+def _counted(size: sp.Expr, layer: Layer | None) -> str:
+    """Return what a size counts: tokens, elements of an array, chips, physical axes; bytes for a width."""
+    if size == symbol("N_chips"):
         return "chips"
+    if layer is None or size in layer.program.sizes.values():
+        return "tokens" if size == symbol("B") else "elements" if layer is not None else ""
+    if size in layer.mesh_symbols:
+        return "chips"
+    if size in layer.typed.numbers:
+        return "B"
+    return "physical axes" if any(size == axis.links for axis in layer.axes.values()) else ""
+
+
+def _per(below: sp.Expr, layer: Layer | None) -> str:
+    """Return over what a ratio is taken: a chip, a pod, the chips along one axis of several."""
     if layer is None:
-        return count
-    if set(layer.typed.numbers) & above.free_symbols:
-        count = "B"
-    if above in layer.mesh_symbols:
-        return "chips"
-    if below == symbol("N_chips"):
-        return f"{count} per chip".strip()
+        return ""
     names = {size: name for name, size in layer.program.mesh.items()}
-    over = [names[each] for each in below.free_symbols if each in names]
+    over = sorted(names[each] for each in below.free_symbols if each in names)
+    if below == symbol("N_chips") or (over and len(over) == len(layer.program.mesh)):
+        return "per chip"
     if not over:
-        return count
-    outer = [name for name in over if layer.axes[name].network == "dcn"]
-    if len(over) == len(layer.program.mesh):
-        return f"{count} per chip".strip()
-    return f"{count} per pod".strip() if outer == over else f"{count} per {'·'.join(sorted(over))}".strip()
+        return ""
+    outer = [name for name in names.values() if layer.axes[name].network == "dcn"]
+    return "per pod" if sorted(outer) == over else f"per chip along {'·'.join(over)}"
 
 
 def with_value(found: Crossover, value: sp.Expr | None, on: str) -> Crossover:

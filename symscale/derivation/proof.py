@@ -108,27 +108,37 @@ class InLimit:
         if not any(each.dropped for each in self.found):
             raise StepError("An approximation that drops nothing is no approximation.")
         for equation, each in zip(equations, self.found, strict=True):
-            point = random_point(each.exact.free_symbols | each.approximate.free_symbols, rng)
+            sides = [side for limit in each.limits for side in (limit.small, *limit.large)]
+            symbols = set().union(*(part.free_symbols for part in (each.exact, each.approximate, *sides)))
+            point = random_point(symbols, rng)
             if sign_of_number(equation.rhs.xreplace(point) - each.approximate.xreplace(point)) != 0:
                 fail("Not the approximation that was derived", equation)
-            far = self._at(each, point, sp.Rational(1, 10**6))
-            near = self._at(each, point, sp.Rational(1, 10**9))
-            if not (abs(near) <= abs(far) and abs(near) < sp.Rational(1, 100)):
-                fail("The ratio to the exact form does not tend to 1", equation)
+            for by_growing in (False, True):
+                far = self._at(each, point, sp.Rational(1, 10**6), by_growing)
+                near = self._at(each, point, sp.Rational(1, 10**9), by_growing)
+                if not (abs(near) <= abs(far) and abs(near) < sp.Rational(1, 100)):
+                    fail("The ratio to the exact form does not tend to 1", equation)
 
     @staticmethod
-    def _at(each: Approximation, point: Point, tiny: sp.Rational) -> sp.Expr:
-        """Return exact/approximate − 1 with every small quantity made smaller by the factor `tiny`."""
+    def _at(each: Approximation, point: Point, tiny: sp.Rational, by_growing: bool) -> sp.Expr:
+        """Return exact/approximate − 1 where every limit holds by the factor `tiny`: by small left or large right sides."""
         moved = dict(point)
-        for limit in each.limits:
-            if limit.small.is_Symbol:
-                moved[limit.small] = point.get(limit.small, sp.S.One) * tiny
-            else:
+        for _ in each.limits:
+            for limit in each.limits:
                 for large in limit.large:
-                    for symbol in large.free_symbols:
-                        moved[symbol] = sp.ceiling(point.get(symbol, sp.S.One) / tiny)
+                    over = (limit.small / large).xreplace(moved) / tiny
+                    if over <= 1:
+                        continue
+                    grow = by_growing or limit.small == 1
+                    name = _above(large if grow else limit.small)
+                    moved[name] = sp.ceiling(moved[name] * over) if grow else moved[name] / over
         ratio = each.exact.xreplace(moved) / each.approximate.xreplace(moved)
         return (ratio - 1).evalf(30)
+
+
+def _above(side: sp.Expr) -> sp.Symbol:
+    """Return the first symbol above the line."""
+    return min(sp.numer(sp.together(side)).free_symbols, key=str)
 
 
 @dataclass(frozen=True)

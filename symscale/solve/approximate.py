@@ -133,7 +133,7 @@ def _sum(expr: sp.Expr, moving: Scales) -> Leading:
     keeps = _survivors(parts, moving)
     stays = [part for part, keep in zip(parts, keeps, strict=True) if keep]
     orders = {part.growth for part in stays}
-    if _may_cancel(stays):
+    if _may_cancel(stays, moving):
         return _over_one_denominator(expr, moving)
     goes = [term for term, keep in zip(expr.args, keeps, strict=True) if not keep]
     growth = None if None in orders else of_sum(each for each in orders if each is not None)
@@ -152,8 +152,8 @@ def _survivors(parts: Sequence[Leading], moving: Scales) -> list[bool]:
     orders = [each for each in groups if each is not None]
     gone, doubtful = set(), {}
     for order in orders:
-        larger = [other for other in orders if order.exceeded_by(other)]
-        if any(order.only(moving.shrinking).exceeded_by(other.only(moving.shrinking)) for other in larger):
+        larger = [other for other in orders if moving.vanishes(order, other)]
+        if any(moving.shrinks(order, other) for other in larger):
             gone.add(order)
         elif larger:
             doubtful[order] = {_cofactor(part.expr, moving) for other in larger for part in groups[other]}
@@ -169,13 +169,13 @@ def _cofactor(term: sp.Expr, moving: Scales) -> sp.Expr:
     return sp.Mul(*(factor for factor in sp.Mul.make_args(term) if not factor.free_symbols <= moving.long))
 
 
-def _may_cancel(stays: Sequence[Leading]) -> bool:
+def _may_cancel(stays: Sequence[Leading], moving: Scales) -> bool:
     """Tell whether the leading parts may be as small as what was dropped."""
     if len(stays) == 1 or {sign_of(part.expr) for part in stays} in ({1}, {-1}):
         return False
     orders = {part.growth for part in stays}
     known = [order for order in orders if order is not None]
-    top = {order for order in orders if order is None or not any(map(order.exceeded_by, known))}
+    top = {order for order in orders if order is None or not any(moving.vanishes(order, each) for each in known)}
     return len(top) > 1 or _vanishes([part.expr for part in stays if part.growth in top])
 
 
@@ -248,7 +248,7 @@ def _rebuilt(expr: MinMaxBase, stays: Sequence[Leading], goes: Sequence[sp.Expr]
 def _rounded(expr: sp.Expr, moving: Scales) -> Leading:
     """floor and ceiling of what grows are their argument; of anything else they stay."""
     inner = leading(expr.args[0], moving)
-    if inner.growth is None or not moving.constant.exceeded_by(inner.growth):
+    if inner.growth is None or not moving.vanishes(moving.constant, inner.growth):
         return Leading(expr, None)
     return Leading(inner.expr, inner.growth, (expr - inner.expr,), expr / inner.expr)
 
@@ -256,7 +256,7 @@ def _rounded(expr: sp.Expr, moving: Scales) -> Leading:
 def _logarithm(expr: sp.Expr, moving: Scales) -> Leading:
     """The log of what grows is that of its leading part; it grows slower than any power of the one limit."""
     inner = leading(expr.args[0], moving)
-    if inner.growth is None or not moving.constant.exceeded_by(inner.growth):
+    if inner.growth is None or not moving.vanishes(moving.constant, inner.growth):
         return Leading(expr, None)
     growth = moving.constant if moving.size == 1 else None
     if not inner.dropped:

@@ -1,8 +1,10 @@
 """How fast an expression grows or shrinks as the limits are approached, as a tropical quotient.
 
-Each limit i has an epsilon_i -> 0, all independent. A monomial is of the order prod(epsilon_i ** v_i); a sum
-of positive terms is of the order min over its terms, a quotient of the difference of the orders. So an order
-is min(above) - min(below) over two sets of vectors v.
+B << D says no more than B/D -> 0: because B shrinks or because D grows, at whatever rate. Each of these is a
+*way*, with an epsilon of its own. A monomial is of the order prod(epsilon_i ** v_i) over all ways; a sum of
+positive terms is of the order min over its terms, a quotient of the difference of the orders. So an order is
+min(above) - min(below) over two sets of vectors v. A quotient tends to 0 if no way makes it grow, and if every
+way of at least one limit makes it shrink.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from symscale.solve.limits import Limit
 from symscale.vocabulary import expression
 
 Vector: TypeAlias = tuple[int | Fraction, ...]
+Positions: TypeAlias = frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Growth:
         above, below = (_scaled(side, size) for side in (self.above, self.below))
         return _quotient(above, below) if exponent >= 0 else _quotient(below, above)
 
-    def only(self, positions: frozenset[int]) -> Growth:
+    def only(self, positions: Positions) -> Growth:
         """Return the order as if the other epsilons did not move."""
         above, below = (
             frozenset(tuple(v if i in positions else 0 for i, v in enumerate(each)) for each in side)
@@ -43,9 +46,10 @@ class Growth:
         )
         return Growth(above, below)
 
-    def exceeded_by(self, other: Growth) -> bool:
-        """Return whether the quotient of this to the other tends to 0 at whatever rates the epsilons do."""
-        return _all_below(_sums(self.above, other.below), _sums(self.below, other.above))
+    def exceeded_by(self, other: Growth, limits: Sequence[Positions]) -> bool:
+        """Return whether the quotient of this to the other tends to 0, however the limits are approached."""
+        mine, others = _sums(self.above, other.below), _sums(self.below, other.above)
+        return all(any(_vanishes(each, rival, limits) for rival in others) for each in mine)
 
 
 def _quotient(above: frozenset[Vector], below: frozenset[Vector]) -> Growth:
@@ -63,8 +67,11 @@ def _scaled(vectors: frozenset[Vector], factor: int | Fraction) -> frozenset[Vec
     return frozenset(tuple(factor * each for each in vector) for vector in vectors)
 
 
-def _all_below(mine: Iterable[Vector], others: frozenset[Vector]) -> bool:
-    return all(any(_is_below(other, each) for other in others) for each in mine)
+def _vanishes(small: Vector, large: Vector, limits: Sequence[Positions]) -> bool:
+    """Tell whether one monomial vanishes beside another: no way against it, all ways of some limit for it."""
+    if not _is_below(large, small):
+        return False
+    return any(all(small[way] > large[way] for way in ways) for ways in limits)
 
 
 def _sums(first: frozenset[Vector], second: frozenset[Vector]) -> frozenset[Vector]:
@@ -107,76 +114,86 @@ def _of_two(first: Growth, second: Growth) -> Growth:
 
 @dataclass(frozen=True)
 class Scales:
-    """For each symbol that moves its power of every epsilon; `shrinking` are the epsilons of x << y."""
+    """For each symbol that moves its power of the epsilon of every way; `limits` holds the ways of each limit.
+
+    `shrinking` are the ways of limits such as x << y, not of X >> 1; `size` is the number of all ways.
+    """
 
     vectors: Mapping[sp.Symbol, Vector]
+    limits: tuple[Positions, ...]
+    shrinking: Positions
     size: int
-    shrinking: frozenset[int]
 
     @property
     def long(self) -> frozenset[sp.Symbol]:
-        """The symbols that only grow."""
-        return frozenset(symbol for symbol, vector in self.vectors.items() if max(vector) <= 0)
+        """The symbols that X >> 1 makes long."""
+        return frozenset(
+            name
+            for name, vector in self.vectors.items()
+            if any(power < 0 for way, power in enumerate(vector) if way not in self.shrinking)
+        )
 
     @property
     def constant(self) -> Growth:
         """The order of what does not move."""
         return of_vector((0,) * self.size)
 
+    def vanishes(self, small: Growth, large: Growth) -> bool:
+        """Return whether what is of the first order vanishes beside what is of the second."""
+        return small.exceeded_by(large, self.limits)
 
-def scales(limits: Sequence[Limit]) -> Scales:
-    """Return how every symbol moves: x << y makes x shrink, all else fixed; X >> 1 makes X grow.
-
-    In chains what is smaller keeps its distance: B << D, D << F makes B shrink faster than D; X >> 1, X << F
-    makes F grow faster than X; of X >> 1, B << X no more follows than that B/X shrinks.
-    Raises UndecidedError if the limits contradict each other.
-    """
-    pairs = list(_pairs(limits))
-    grown = _grown(pairs)
-    moved: dict[sp.Symbol, Vector] = {}
-    for _ in range(len(pairs) + 1):
-        before, moved = moved, _moved_once(pairs, grown, moved)
-        if moved == before:
-            shrinking = frozenset(i for i, pair in enumerate(pairs) if pair.small is not None)
-            return Scales(moved, len(pairs), shrinking)
-    raise UndecidedError(f"the limits {'; '.join(map(str, limits))} contradict each other")
+    def shrinks(self, small: Growth, large: Growth) -> bool:
+        """Return the same as if only limits such as x << y were approached."""
+        return small.only(self.shrinking).exceeded_by(large.only(self.shrinking), self.limits)
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """The symbol of the small side, None for 1, and the symbols of the large side."""
+    """x << y: the symbols that can shrink and those that can grow to bring it about; `long` for X >> 1."""
 
-    small: sp.Symbol | None
-    large: tuple[sp.Symbol, ...]
+    shrink: tuple[sp.Symbol, ...]
+    grow: tuple[sp.Symbol, ...]
+    long: bool = False
 
 
-def _grown(pairs: Sequence[_Pair]) -> set[sp.Symbol]:
-    found: set[sp.Symbol] = set()
+def scales(limits: Sequence[Limit]) -> Scales:
+    """Return how every symbol moves in each way to approach the limits: x << y by a small x or by a large y.
+
+    In chains what is smaller stays so: of B << D, D << F a D that shrinks takes B along, and one that grows F.
+    Raises UndecidedError if the limits contradict each other.
+    """
+    pairs = list(_pairs(limits))
+    _consistent(pairs, limits)
+    ways = [
+        (position, _taken_along(name, turn, pairs), turn)
+        for position, pair in enumerate(pairs)
+        for names, turn in ((pair.shrink, 1), (pair.grow, -1))
+        for name in names
+    ]
+    names = {name for _, moved, _ in ways for name in moved}
+    vectors = {name: tuple(turn if name in moved else 0 for _, moved, turn in ways) for name in names}
+    grouped = [frozenset(way for way, (at, _, _) in enumerate(ways) if at == each) for each in range(len(pairs))]
+    shrinking = frozenset(way for way, (at, _, _) in enumerate(ways) if not pairs[at].long)
+    return Scales(vectors, tuple(grouped), shrinking, len(ways))
+
+
+def _taken_along(name: sp.Symbol, turn: int, pairs: Sequence[_Pair]) -> set[sp.Symbol]:
+    """Return what has to move with a symbol: all below one that shrinks, all above one that grows."""
+    found = {name}
     for _ in pairs:
         for pair in pairs:
-            if pair.small is None or pair.small in found:
-                found.update(pair.large)
+            here, there = (pair.grow, pair.shrink) if turn > 0 else (pair.shrink, pair.grow)
+            if found & set(here):
+                found.update(there[:1])
     return found
 
 
-def _moved_once(
-    pairs: Sequence[_Pair], grown: set[sp.Symbol], before: Mapping[sp.Symbol, Vector]
-) -> dict[sp.Symbol, Vector]:
-    """What is larger than something that grows has to move; else it is the small side that does."""
-    zero = (0,) * len(pairs)
-    moved: dict[sp.Symbol, Vector] = {}
-    for position, pair in enumerate(pairs):
-        unit = tuple(int(position == i) for i in range(len(pairs)))
-        if pair.small is None or pair.small in grown:
-            start = zero if pair.small is None else before.get(pair.small, zero)
-            wanted = tuple(s - u for s, u in zip(start, unit, strict=True))
-            for each in pair.large:
-                moved[each] = tuple(map(min, moved.get(each, wanted), wanted))
-            continue
-        for end in [before.get(each, zero) for each in pair.large] or [zero]:
-            wanted = tuple(e + u for e, u in zip(end, unit, strict=True))
-            moved[pair.small] = tuple(map(max, moved.get(pair.small, wanted), wanted))
-    return moved
+def _consistent(pairs: Sequence[_Pair], limits: Sequence[Limit]) -> None:
+    """Raise UndecidedError where something is smaller than itself."""
+    for pair in pairs:
+        for name in pair.shrink:
+            if any(name in _taken_along(each, -1, pairs) for each in pair.grow):
+                raise UndecidedError(f"the limits {'; '.join(map(str, limits))} contradict each other")
 
 
 def _pairs(limits: Sequence[Limit]) -> Iterable[_Pair]:
@@ -184,20 +201,29 @@ def _pairs(limits: Sequence[Limit]) -> Iterable[_Pair]:
         small, large = expression(limit.small), [expression(each) for each in limit.large]
         if not large:
             raise UndecidedError("a limit needs a large side", hint="write B << D or X >> 1")
-        if small.is_number:
-            for each in large:
-                yield _Pair(None, (_mover(each, set()),))
-        else:
-            others = {symbol for each in large for symbol in each.free_symbols}
-            yield _Pair(_mover(small, others), tuple(each for each in large if each.is_Symbol))
+        for each in large:
+            grow, below = _movers(each)
+            if small.is_number:
+                yield _Pair((), _some(grow, each), long=True)
+                continue
+            shrink, under = _movers(small)
+            common = {*shrink, *under} & {*grow, *below}
+            moving = _some(tuple(s for s in (*shrink, *below) if s not in common), small)
+            yield _Pair(moving, tuple(s for s in (*grow, *under) if s not in common))
 
 
-def _mover(side: sp.Expr, others: set[sp.Symbol]) -> sp.Symbol:
-    """Return the symbol that moves: the side itself, or the first factor of its numerator."""
-    if side.is_Symbol:
-        return side
-    factors = sp.Mul.make_args(side)
-    names = sorted((each for each in factors if each.is_Symbol and each not in others), key=str)
+def _some(names: tuple[sp.Symbol, ...], side: sp.Expr) -> tuple[sp.Symbol, ...]:
     if not names:
         raise UndecidedError(f"no symbol of {side} can move alone", hint="name a symbol, as in B << D or X >> 1")
-    return names[0]
+    return names
+
+
+def _movers(side: sp.Expr) -> tuple[tuple[sp.Symbol, ...], tuple[sp.Symbol, ...]]:
+    """Return the symbols above and below the line of a monomial, in alphabetical order; a sum has none."""
+    above: list[sp.Symbol] = []
+    below: list[sp.Symbol] = []
+    for factor in sp.Mul.make_args(side):
+        base, power = factor.as_base_exp()
+        if base.is_Symbol and power.is_Rational:
+            (above if power > 0 else below).append(base)
+    return tuple(sorted(above, key=str)), tuple(sorted(below, key=str))
