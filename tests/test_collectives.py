@@ -15,14 +15,13 @@ from symscale.collectives import (
     axis_on,
     bus_factor,
     cost,
-    hierarchical,
+    nested,
     point_to_point,
     total_time,
-    tree,
 )
 from symscale.collectives.torus import LINE_DETOUR
 from symscale.errors import MachineError
-from symscale.machine import generic_network, machine
+from symscale.machine import Level, Network, chosen, generic_network, machine
 from symscale.vocabulary import symbol
 
 V, X, Y, Z, W_ici, W_link, W_dcn, T_hop = map(symbol, ("V", "X", "Y", "Z", "W_ici", "W_link", "W_dcn", "T_hop"))
@@ -33,6 +32,18 @@ MICRO = Rational(1, 10**6)
 
 def ring(name: str, size: int | sp.Expr, *, closed: bool = True) -> AxisOn:
     return axis_on(name, size, ICI, closed=closed, latency=True)
+
+
+def tree_axes(levels: tuple[tuple[int, int], ...], **sizes: int | sp.Expr) -> tuple[AxisOn, ...]:
+    """Lay axes on a fat tree of (children joined, one-way bandwidth of each); the last one is the innermost."""
+    stages = tuple(Level(f"l{n}", size, Integer(speed)) for n, (size, speed) in enumerate(levels))
+    network = Network("tree", "tree", stages[0].bandwidth, levels=stages)
+    return tuple(nested({name: axis_on(name, size, network, numeric=True) for name, size in sizes.items()}).values())
+
+
+def over_tree(kind: Kind, levels: tuple[tuple[int, int], ...], **options: bool) -> sp.Expr:
+    """The time of one byte over the whole tree."""
+    return cost(kind, Integer(1), tree_axes(levels, X=sp.prod(size for size, _ in levels)), **options).time
 
 
 def on_links_of_one(found: Cost) -> sp.Rational:
@@ -161,8 +172,7 @@ def test_a_middle_level_carries_what_comes_from_beyond_its_parent() -> None:
     shards = {(leaf, node, gpu) for leaf in range(leaves) for node in range(nodes) for gpu in range(gpus)}
     outside = {shard for shard in shards if shard[:2] != (0, 0)}
     tree = ((gpus, 10**9), (nodes, 1), (leaves, 10**9))
-    assert hierarchical(Kind.AllGather, V, tree) == V * Rational(len(outside), n)
-    assert hierarchical(Kind.AllGather, V, tree, printed=True) < hierarchical(Kind.AllGather, V, tree)
+    assert over_tree(Kind.AllGather, tree) == Rational(len(outside), n)
 
 
 # ------------------------------------------------------------------ closed forms in symbols
@@ -256,13 +266,13 @@ def test_axes_on_two_networks_are_levels() -> None:
     assert found.resources == ("dcn", "ici")
     nodes = (axis_on("X", 8, NVLINK), axis_on("Y", 4, IB))
     exchange = cost(Kind.AllToAll, V, nodes).time.subs({symbol("W_nvlink"): 10**9, symbol("W_ib"): 1})
-    assert exchange == hierarchical(Kind.AllToAll, V, ((8, 10**9), (4, 8)))
+    assert exchange == V * over_tree(Kind.AllToAll, ((8, 10**9), (4, 8)))
 
 
 def test_an_exchange_inside_a_node_has_the_chunks_of_all_chips() -> None:
     # 8 chips in a node, 4 nodes: a chip sends 7 chunks of V/32² to its neighbours.
     expected = Rational(7, 32**2)
-    assert hierarchical(Kind.AllToAll, Integer(1), ((8, 1), (4, 10**9))) == expected
+    assert over_tree(Kind.AllToAll, ((8, 1), (4, 10**9))) == expected
     nodes = (axis_on("X", 8, NVLINK), axis_on("Y", 4, IB))
     found = cost(Kind.AllToAll, V, nodes).time
     assert found.subs({V: 1, symbol("W_nvlink"): 1, symbol("W_ib"): 10**9}) == expected
@@ -382,7 +392,7 @@ def test_ch3_all_to_all_over_a_torus_falls_with_the_shorter_axis() -> None:
 
 H100 = machine("h100")
 EGRESS, NODE = H100.network("nvlink").one_way, Integer(400 * 10**9)
-POD = tuple((level.size, level.bandwidth) for level in H100.network("ib").levels)
+POD = tuple((level.size, level.bandwidth) for level in H100.network("ib").levels[:3])
 
 
 def per_byte(kind: Kind, size: int, **options: bool) -> sp.Rational:
@@ -398,42 +408,27 @@ def test_ch12_node_gather_and_reduce() -> None:
 def test_ch12_all_to_all_in_a_node_and_across_two() -> None:
     assert per_byte(Kind.AllToAll, 8) == Rational(7, 64) / EGRESS  # printed 1/8, its limit
     assert Rational(1, 4) / (Rational(7, 64)) == Rational(16, 7)  # against a ring: 2.29, printed 2
-    across = hierarchical(Kind.AllToAll, Integer(1), ((8, EGRESS), (2, NODE)))
+    across = over_tree(Kind.AllToAll, ((8, EGRESS), (2, NODE)))
     assert across == Rational(1, 4) / NODE
     assert float(across / per_byte(Kind.AllToAll, 8)) == pytest.approx(2.571, rel=1e-3)
 
 
 def test_ch12_fat_tree_gather() -> None:
-    one_unit = hierarchical(Kind.AllGather, Integer(1), POD[:2])
+    one_unit = over_tree(Kind.AllGather, POD[:2])
     assert float(1 / one_unit) == pytest.approx(412.90e9, rel=1e-4)
-    assert float(1 / hierarchical(Kind.AllGather, Integer(1), POD, printed=True)) == pytest.approx(412.90e9, rel=1e-4)
     # With four units a node's uplink brings 127/128 of the array, not 31/32: printed 413e9.
-    assert float(1 / hierarchical(Kind.AllGather, Integer(1), POD)) == pytest.approx(403.15e9, rel=1e-4)
-    two_nodes = hierarchical(Kind.AllGather, Integer(1), ((8, EGRESS), (2, NODE)))
+    assert float(1 / over_tree(Kind.AllGather, POD)) == pytest.approx(403.15e9, rel=1e-4)
+    two_nodes = over_tree(Kind.AllGather, ((8, EGRESS), (2, NODE)))
     assert float(1 / two_nodes) == pytest.approx(514.29e9, rel=1e-4)
-    assert hierarchical(Kind.AllReduce, Integer(1), POD, in_network=True) == 1 / NODE
-
-
-def test_a_tree_is_cut_to_the_axis() -> None:
-    levels = H100.network("ib").levels
-    assert tree(levels, 4) == ((4, EGRESS),)
-    assert tree(levels, 16) == ((8, EGRESS), (2, NODE))
-    assert tree(levels, 1024) == POD
-    # Tensor parallelism over 8 inside the node: its 8 groups share the node's uplink.
-    assert tree(levels, 32, inner=8) == ((1, EGRESS), (32, NODE / 8))
-    assert tree(levels, 16, inner=16) == ((1, EGRESS), (16, NODE / 8))
-    for chips, inner in ((12, 1), (2048, 1), (4, 3), (64, 1024)):
-        with pytest.raises(MachineError, match=r"whole groups of|more than the 1024"):
-            tree(levels, chips, inner=inner)
+    assert over_tree(Kind.AllReduce, POD, in_network=True) == 1 / NODE
 
 
 @pytest.mark.parametrize(("inner", "seconds"), [(1, 1), (4, 1), (8, 1), (16, 2)])
 def test_ch12_pop3_gather_of_an_array_sharded_inside(inner: int, seconds: int) -> None:
     # bf16[D_X, F_Y] over one unit of 256: V/400e9 for Y ≤ 8, less in proportion beyond.
     whole = 2 * 8192 * 32768
-    found = hierarchical(
-        Kind.AllGather, Integer(whole) / inner, tree(H100.network("ib").levels, 256 // inner, inner=inner)
-    )
+    outer, *_ = tree_axes(POD[:2], X=256 // inner, Y=inner)
+    found = cost(Kind.AllGather, Integer(whole) / inner, (outer,)).time
     members = 32 if inner <= 8 else 16
     assert found == Rational(whole * (members - 1), members) / NODE / seconds
 
@@ -457,7 +452,7 @@ def test_A07_where_the_2_comes_from() -> None:
 
 def test_A33_the_spine_has_51_TB_per_second() -> None:
     leaves, spines, links, port = 32, 16, 2, Rational(400 * 10**9, 8)
-    spine = H100.network("ib").levels[-1]
+    spine = chosen("h100:1024").network("tree").levels[-1]
     assert leaves * spines * links * port == spines * 64 * port == spine.size * spine.bandwidth
     assert spine.bandwidth == 12_800 * 10**9
 

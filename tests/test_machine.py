@@ -227,6 +227,7 @@ def test_symbolic_sizes_wrap() -> None:
         ("v5e:8x16", (8, 16), (False, True)),
         ("v5p:4x4x8", (4, 4, 8), (True, True, True)),
         ("v5p:2x4x4", (2, 4, 4), (False, False, False)),  # not whole cubes
+        ("v5p:4x4", (4, 4), (False, False)),
         ("ironwood:8×8x8", (8, 8, 8), (True, True, True)),
         ("h100:8", (8,), (True,)),
         ("v5p", (1,), (False,)),

@@ -7,27 +7,45 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symscale.cli.options import chips, text_option
+from symscale.cli.options import OUTPUT, chips, text_option, with_options
+from symscale.cli.output import write
 
 if TYPE_CHECKING:
-    from symscale.machine import Machine
+    from symscale.machine import Machine, Network
 
 
 @click.command()
 @click.argument("name", default="", shell_complete=chips)
-@text_option("--machine", "machine_file", metavar="FILE.toml", help="Check and show your own chip.")
-def machines(name: str, machine_file: str) -> None:
+@with_options(
+    text_option("--machine", "machine_file", metavar="FILE.toml", help="Check and show your own chip."),
+    click.option("--format", "style", default="text", show_default=True, help="text or json."),
+    OUTPUT,
+)
+def machines(name: str, machine_file: str, style: str, output: str) -> None:
     """List the chips, or show all values of one, each with unit, direction and source.
 
     \b
     symscale machines
     symscale machines tpu-v5p
+    symscale machines h100:1024
+    symscale machines --format json
     symscale machines --machine my.toml
     """
     from symscale.cli.options import chip
 
+    if style not in ("text", "json"):
+        from symscale.errors import SymscaleError
+
+        raise SymscaleError(f"Unknown format {style[:40]!r}.", hint="Chips are printed as text or json.")
     found = chip(name, machine_file)
-    click.echo("\n".join(all_chips() if found is None else one_chip(found)))
+    if style == "json":
+        from symscale.machine import machine
+        from symscale.machine import machines as names
+        from symscale.report.chips import chips_json
+
+        write(chips_json([found] if found is not None else [machine(each) for each in names()]), output)
+        return
+    write("\n".join(all_chips() if found is None else one_chip(found)), output)
 
 
 def all_chips() -> list[str]:
@@ -57,7 +75,7 @@ def all_chips() -> list[str]:
 
 def one_chip(each: Machine) -> list[str]:
     """Return every value of a chip as its source states it."""
-    from symscale.notation.numbers import format_number
+    from symscale.notation.numbers import format_number, format_quantity
     from symscale.quantity import parse_unit
 
     lines = [f"{each.title} ({each.name})"]
@@ -66,8 +84,11 @@ def one_chip(each: Machine) -> list[str]:
     for network in each.networks:
         pod = f", pod {' × '.join(map(str, network.pod))}" if network.pod else ""
         domain = f", {network.domain} chips" if network.domain else ""
-        wrap = f", wraps: {network.wrap.rule} {network.wrap.of}" if network.kind == "torus" else ""
-        lines.append(f"Network {network.name}: {network.kind}{pod}{domain}{wrap}.")
+        lines.append(f"Network {network.name}: {network.kind}{pod}{domain}{wrapping(network)}.")
+        lines += [
+            f"  {level.name}: joins {level.size}, {format_quantity(level.bandwidth, 'B/s')} one way each"
+            for level in network.levels
+        ]
     rows = [("value", "number", "unit", "direction", "source")]
     for key, fact in each.facts:
         for place, stated in enumerate((fact, *fact.other)):
@@ -76,6 +97,15 @@ def one_chip(each: Machine) -> list[str]:
             number = format_number(stated.value / parse_unit(stated.unit).factor, 6)
             rows.append((name, number, stated.unit, where, stated.source))
     return [*lines, "", *aligned(rows)]
+
+
+def wrapping(network: Network) -> str:
+    """Say when the axes of a torus close into rings, or which of a slice's do."""
+    if network.kind != "torus":
+        return ""
+    if network.rings:
+        return ", " + ", ".join("ring" if ring else "line" for ring in network.rings)
+    return f", wraps: {network.wrap.rule} {network.wrap.of}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

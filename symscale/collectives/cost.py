@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import sympy as sp
 
-from symscale.collectives import switch, torus
+from symscale.collectives import switch, torus, tree
 from symscale.collectives.model import AxisOn, Cost, Kind, exact, physical, slowest
 from symscale.errors import MachineError
-from symscale.quantity.extrema import maximum
+from symscale.quantity.extrema import maximum, minimum
 
 
 def cost(
@@ -20,18 +20,23 @@ def cost(
     *,
     bidirectional: bool = True,
     in_network: bool = False,
+    copies: int | sp.Expr | None = None,
 ) -> Cost:
     """Return what a collective costs per chip.
 
     `volume` V [B] is the whole array over the collective's axes, held by a chip after an AllGather and before
     a ReduceScatter; for Permute, what a chip sends. Joint axes of one torus add their bandwidths, joint
-    axes of one switch share its egress; axes on different networks are levels, of which the slowest counts.
-    MachineError if there is no axis (a Slice needs none).
+    axes of one switch share its egress; axes on different networks, and the levels of a fat tree, work at the
+    same time, and the slowest counts. With `in_network` the switches of an AllReduce add up. `copies` k makes an
+    AllToAll sparse: V bytes of tokens, each sent to k of the n chips (of all of them where k > n).
+    MachineError if there is no axis (a Slice needs none), or copies of anything but an AllToAll.
     """
     kind = Kind(kind)
     if not axes and kind is not Kind.Slice:
         raise MachineError(f"{kind} needs at least one mesh axis.")
-    rate = _rate(kind, axes, bidirectional, in_network)
+    if copies is not None and kind is not Kind.AllToAll:
+        raise MachineError(f"{kind} sends no copies to some of the chips.", hint="Only an AllToAll does.")
+    rate = _rate(kind, axes, bidirectional, in_network, None if copies is None else exact(copies))
     received = volume * rate.received
     return Cost(
         kind=kind,
@@ -42,6 +47,8 @@ def cost(
         resources=tuple(dict.fromkeys(axis.network for axis in axes)),
         limit=_scaled(volume, rate.limit),
         latency_limit=rate.latency_limit,
+        reduced=kind is Kind.AllReduce and in_network and _all_switch(axes),
+        levels=tuple((name, volume * time) for name, time in rate.levels),
     )
 
 
@@ -54,19 +61,33 @@ class Rate:
     latency: sp.Expr
     latency_limit: sp.Expr
     received: sp.Expr
+    levels: tuple[tuple[str, sp.Expr], ...]
 
 
 # A program asks for the same kind on the same axes once per array, with another volume.
 @lru_cache(maxsize=1024)
-def _rate(kind: Kind, axes: tuple[AxisOn, ...], bidirectional: bool, in_network: bool) -> Rate:
-    one, flags = sp.S.One, (bidirectional, in_network)
+def _rate(kind: Kind, axes: tuple[AxisOn, ...], bidirectional: bool, in_network: bool, copies: sp.Expr | None) -> Rate:
+    one, flags = sp.S.One, (bidirectional, in_network, copies)
     return Rate(
         time=_time(kind, one, axes, *flags, large=False),
         limit=_time(kind, one, axes, *flags, large=True),
         latency=_latency(kind, axes, bidirectional, large=False),
         latency_limit=_latency(kind, axes, bidirectional, large=True),
-        received=received_bytes(kind, one, axes, in_network),
+        received=received_bytes(kind, one, axes, in_network, copies),
+        levels=tuple(_tree_levels(kind, axes, in_network, copies)),
     )
+
+
+def _tree_levels(
+    kind: Kind, axes: tuple[AxisOn, ...], in_network: bool, copies: sp.Expr | None
+) -> list[tuple[str, sp.Expr]]:
+    """Return each level of a fat tree among the networks, with how long it is busy per byte of V."""
+    on_tree = tuple(axis for axis in axes if axis.kind == "tree" and axis.size != 1)
+    if not on_tree or kind is Kind.Slice:
+        return []
+    beyond = sp.Mul(*(axis.size for axis in axes if axis.tier > on_tree[0].tier))
+    part = sp.S.One / (beyond**2 if kind is Kind.AllToAll else 1)
+    return tree.level_times(kind, part, on_tree, in_network, copies=copies)
 
 
 def _scaled(volume: sp.Expr, time: sp.Expr) -> sp.Expr:
@@ -108,7 +129,13 @@ def bus_factor(kind: Kind | str, chips: int | sp.Expr) -> sp.Expr:
     return 2 * share if kind is Kind.AllReduce else share
 
 
-def received_bytes(kind: Kind, volume: sp.Expr, axes: tuple[AxisOn, ...], in_network: bool = False) -> sp.Expr:
+def received_bytes(
+    kind: Kind,
+    volume: sp.Expr,
+    axes: tuple[AxisOn, ...],
+    in_network: bool = False,
+    copies: sp.Expr | None = None,
+) -> sp.Expr:
     """Return the bytes meant for a chip that it receives [B]; what it only passes on is not counted."""
     n = sp.Mul(*(axis.size for axis in axes))
     if kind is Kind.Slice or n == 1:
@@ -116,12 +143,12 @@ def received_bytes(kind: Kind, volume: sp.Expr, axes: tuple[AxisOn, ...], in_net
     if kind is Kind.Permute or (kind is Kind.AllReduce and in_network and _all_switch(axes)):
         return volume
     if kind is Kind.AllToAll:
-        return volume * (n - 1) / n**2
+        return volume * (n - 1) / n**2 * (1 if copies is None else minimum(copies, n))
     return bus_factor(kind, n) * volume
 
 
 def _all_switch(axes: tuple[AxisOn, ...]) -> bool:
-    return all(axis.kind == "switch" for axis in axes)
+    return all(axis.kind in ("switch", "tree") for axis in axes)
 
 
 def _time(
@@ -130,6 +157,7 @@ def _time(
     axes: tuple[AxisOn, ...],
     bidirectional: bool,
     in_network: bool,
+    copies: sp.Expr | None,
     *,
     large: bool,
 ) -> sp.Expr:
@@ -144,10 +172,13 @@ def _time(
     for i, group in enumerate(groups):
         inner, outer = sp.Mul(*sizes[:i]), sp.Mul(*sizes[i + 1 :])
         part = volume / inner / (outer**2 if kind is Kind.AllToAll else 1)
+        sent = part if copies is None or group[0].kind == "tree" else part * minimum(copies, sp.Mul(*sizes))
         if group[0].kind == "torus":
-            times.append(torus.bandwidth_time(kind, part, group, bidirectional=bidirectional, large=large))
+            times.append(torus.bandwidth_time(kind, sent, group, bidirectional=bidirectional, large=large))
+        elif group[0].kind == "tree":
+            times.append(tree.bandwidth_time(kind, sent, group, in_network=in_network, large=large, copies=copies))
         else:
-            times.append(switch.bandwidth_time(kind, part, group, in_network=in_network, large=large))
+            times.append(switch.bandwidth_time(kind, sent, group, in_network=in_network, large=large))
     return slowest(times)
 
 
@@ -157,9 +188,11 @@ def _latency(kind: Kind, axes: tuple[AxisOn, ...], bidirectional: bool, *, large
     for group in _levels(axes):
         hop = group[0].hop
         if hop is not None:
-            torus_like = group[0].kind == "torus"
-            n = torus.hops(kind, group, bidirectional=bidirectional, large=large) if torus_like else switch.hops(kind)
-            total += n * hop
+            if group[0].kind == "torus":
+                steps = torus.hops(kind, group, bidirectional=bidirectional, large=large)
+            else:
+                steps = switch.hops(kind) * (tree.levels_spanned(group) if group[0].kind == "tree" else 1)
+            total += steps * hop
     return total
 
 

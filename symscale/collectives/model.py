@@ -8,7 +8,7 @@ from enum import StrEnum
 import sympy as sp
 
 from symscale.errors import MachineError
-from symscale.machine.model import LINK, Network, wraps
+from symscale.machine.model import LINK, Level, Network, wraps
 from symscale.quantity.extrema import maximum
 from symscale.vocabulary import symbol
 
@@ -34,8 +34,12 @@ class AxisOn:
     """A mesh axis of `size` chips laid on a network.
 
     `bandwidth` [B/s] is both directions of one physical axis (torus) or a chip's egress (switch), `one_way`
-    one direction of one link (or the same egress); `links` is the number of physical axes it spans (M_X) and
-    `shape` their sizes where known; `hop` the latency of one hop [s], None to leave latency out.
+    one direction of one link (or the same egress); `links` is the number of physical axes it spans (M_X),
+    `shape` their sizes where known and `rings` which of them close; `hop` the latency of one hop [s], None to
+    leave latency out.
+
+    On a fat tree with the switches `levels`, `inner` chips of other axes lie inside the axis, `level` is the one
+    it was placed on and `within` the group that it does not leave, if its size is a symbol.
     """
 
     name: str
@@ -49,6 +53,12 @@ class AxisOn:
     hop: sp.Expr | None = None
     tier: int = 0
     shape: tuple[sp.Expr, ...] = ()
+    rings: tuple[bool, ...] = ()
+    levels: tuple[Level, ...] = ()
+    inner: sp.Expr = sp.S.One
+    level: int | None = None
+    within: int | None = None
+    numeric: bool = False
 
     @property
     def closed(self) -> bool:
@@ -62,7 +72,8 @@ class Cost:
 
     `time` is the exact bandwidth time [s] and `limit` its form for large axes (X ≫ 1); `latency` is hops ×
     hop time [s] and `latency_limit` its form for large axes; `received` are the bytes that a chip keeps of
-    what it receives, `per_axis` the same split equally over the joint axes, `resources` the networks in use.
+    what it receives, `per_axis` the same split equally over the joint axes, `resources` the networks in use;
+    `reduced` says that the switches added up, `levels` how long each level of a fat tree is busy [s].
     """
 
     kind: Kind
@@ -73,6 +84,8 @@ class Cost:
     resources: tuple[str, ...]
     limit: sp.Expr
     latency_limit: sp.Expr
+    reduced: bool = False
+    levels: tuple[tuple[str, sp.Expr], ...] = ()
 
 
 def axis_on(
@@ -84,22 +97,41 @@ def axis_on(
     closed: bool | None = None,
     latency: bool = False,
     shape: tuple[int, ...] = (),
+    rings: tuple[bool, ...] = (),
+    level: int | None = None,
     numeric: bool = False,
 ) -> AxisOn:
     """Lay a mesh axis on a machine's network, wrapping by the network's rule unless `closed` says otherwise.
 
     Bandwidth and hop time are the network's symbols, or its numbers if `numeric`; MachineError without one.
-    Networks further out (tier 1) have no T_hop, only a number of their own.
+    Networks further out (tier 1) have no T_hop, only a number of their own. On a fat tree the axis lies alone,
+    from the chips up or from `level` on; `nested` lays several inside each other.
     """
     size, links = exact(size), exact(len(shape) or links)
     if closed is None:
-        closed = _closed(network, size, links, shape)
+        closed = all(rings) if rings else _closed(network, size, links, shape)
     torus = network.kind == "torus"
     both = _value(network, network.symbol, network.both if torus else network.one_way, numeric)
     one_way = _value(network, LINK if torus else network.symbol, network.one_way, numeric)
     hop = _hop(network, numeric) if latency else None
     sizes = tuple(sp.Integer(s) for s in shape)
-    return AxisOn(name, size, network.name, network.kind, links, closed, both, one_way, hop, network.tier, sizes)
+    return AxisOn(
+        name,
+        size,
+        network.name,
+        network.kind,
+        links,
+        closed,
+        both,
+        one_way,
+        hop,
+        network.tier,
+        sizes,
+        rings,
+        levels=network.levels if network.kind == "tree" else (),
+        level=level,
+        numeric=numeric,
+    )
 
 
 def _closed(network: Network, size: sp.Expr, links: sp.Expr, shape: tuple[int, ...]) -> bool:
@@ -137,5 +169,9 @@ def physical(axes: tuple[AxisOn, ...]) -> tuple[AxisOn, ...]:
     """Replace each axis of known shape by the physical axes it spans."""
     found: list[AxisOn] = []
     for axis in axes:
-        found += [replace(axis, size=size, links=sp.S.One, shape=()) for size in axis.shape] or [axis]
+        rings = axis.rings or (axis.wraps,) * len(axis.shape)
+        found += [
+            replace(axis, size=size, links=sp.S.One, shape=(), rings=(), wraps=ring)
+            for size, ring in zip(axis.shape, rings, strict=True)
+        ] or [axis]
     return tuple(found)

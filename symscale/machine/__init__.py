@@ -3,9 +3,10 @@
 import sys
 from types import ModuleType
 
-from symscale.machine.library import chosen, generic_network, load_machine, machine, machines
+from symscale.machine.cluster import cluster
+from symscale.machine.library import generic_network, load_machine, machine, machines
 from symscale.machine.model import Fact, Level, Machine, Network, Wrap, wraps
-from symscale.machine.slices import Slice, parse_slice
+from symscale.machine.slices import Slice, chosen, from_file, parse_slice, sliced
 
 __all__ = [
     "Fact",
@@ -15,11 +16,14 @@ __all__ = [
     "Slice",
     "Wrap",
     "chosen",
+    "cluster",
+    "from_file",
     "generic_network",
     "load_machine",
     "machine",
     "machines",
     "parse_slice",
+    "sliced",
     "wraps",
 ]
 

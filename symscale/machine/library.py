@@ -54,11 +54,6 @@ def machine(name: str) -> Machine:
     )
 
 
-def chosen(on: str | Machine | None) -> Machine | None:
-    """Return the machine that a name or a machine means; None stays None. Raises MachineError."""
-    return machine(on) if isinstance(on, str) else on
-
-
 @lru_cache(maxsize=1)
 def aliases() -> dict[str, str]:
     """Return alias → canonical name for all chips."""

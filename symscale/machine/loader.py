@@ -36,8 +36,19 @@ DIRECTIONS = ("one_way", "both")
 SCOPES = ("link", "chip")
 RULES = ("full", "multiple", "always", "never")
 HEAD = ("name", "title", "aliases", "source", "chips_per_host")
-TOP = (*HEAD, "sources", "peak", "peak_sparse", "hbm", "network", "price")
+TOP = (*HEAD, "sources", "peak", "peak_sparse", "core", "hbm", "network", "price")
 NETWORK_KEYS = ("kind", "bandwidth", "hop_time", "pod", "wrap", "domain", "levels", "in_network_reduction")
+# What a chip is made of: SMs of a GPU or TensorCores of a TPU, and what each of them has.
+CORE = {
+    "count": "core",
+    "clock": "Hz",
+    "lanes": "1",
+    "matrix_units": "1",
+    "matrix_flops": "FLOP",
+    "registers": "B",
+    "scratchpad": "B",
+    "cache": "B",
+}
 VALUE_KEYS = ("value", "unit", "source", "other", "direction", "per")
 
 
@@ -59,6 +70,7 @@ def build_machine(table: Mapping[str, Any], path: Path) -> Machine:
         raise root.error(
             "there is no [peak] table", 'Needed: at least one, e.g. bf16 = { value = 1e15, unit = "FLOP/s" }.'
         )
+    facts += plain_facts(table, "core", CORE, root)
     facts += plain_facts(table, "hbm", {"bandwidth": "B/s", "capacity": "B"}, root)
     facts += plain_facts(table, "price", {"hour": "USD/s"}, root)
     networks, network_facts = build_networks(subtable(table, "network", root), root.at("network"))
@@ -69,6 +81,7 @@ def build_machine(table: Mapping[str, Any], path: Path) -> Machine:
         title=optional_string(table, "title", root) or name,
         peaks=tuple((key[5:], value) for key, value in values.items() if key.startswith("peak.")),
         sparse_peaks=tuple((key[12:], value) for key, value in values.items() if key.startswith("peak_sparse.")),
+        core=tuple((key[5:], value) for key, value in values.items() if key.startswith("core.")),
         hbm_bandwidth=values.get("hbm.bandwidth"),
         hbm_capacity=values.get("hbm.capacity"),
         networks=networks,
@@ -111,15 +124,17 @@ def build_network(name: str, table: Mapping[str, Any], place: Place) -> tuple[Ne
         facts.append((f"{place.path}.hop_time", fact(table["hop_time"], "s", place.at("hop_time"))))
     if kind == "torus" and bandwidth.per == "chip" and not pod:
         raise place.error("a bandwidth per chip of a torus without its axes", 'Needed: pod = [16, 16] or per = "link".')
+    levels = [build_level(row, place.at("levels")) for row in array(table, "levels", place)]
+    facts += [(f"{place.path}.{level.name}.bandwidth", stated) for level, stated in levels]
     network = Network(
         name=name,
         kind=kind,
         one_way=one_way(bandwidth, kind, len(pod) or 1),
-        hop_time=facts[1][1].value if len(facts) > 1 else None,
+        hop_time=dict(facts)[f"{place.path}.hop_time"].value if "hop_time" in table else None,
         pod=pod,
         wrap=build_wrap(subtable(table, "wrap", place), place.at("wrap")),
         domain=optional_count(table, "domain", place),
-        levels=tuple(build_level(row, place.at("levels")) for row in array(table, "levels", place)),
+        levels=tuple(level for level, _ in levels),
         in_network_reduction=boolean(table, "in_network_reduction", place),
     )
     return network, facts
@@ -146,13 +161,13 @@ def build_wrap(table: Mapping[str, Any], place: Place) -> Wrap:
     return Wrap(rule, count(required(table, "of", place), place.at("of")))
 
 
-def build_level(row: object, place: Place) -> Level:
-    """Return one level of a fat tree."""
+def build_level(row: object, place: Place) -> tuple[Level, Fact]:
+    """Return one level of a fat tree, and the fact that its bandwidth rests on."""
     table = mapping(row, place)
     known_keys(table, ("name", "size", "bandwidth"), place)
     value = fact(required(table, "bandwidth", place), "B/s", place.at("bandwidth"), bandwidth=True)
     size = count(required(table, "size", place), place.at("size"))
-    return Level(string(required(table, "name", place), place.at("name")), size, one_way(value, "switch", 1))
+    return Level(string(required(table, "name", place), place.at("name")), size, one_way(value, "switch", 1)), value
 
 
 def fact(row: object, unit: str, place: Place, *, bandwidth: bool = False) -> Fact:

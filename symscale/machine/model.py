@@ -12,6 +12,17 @@ from symscale.errors import MachineError
 # Network name -> the symbol of its bandwidth. A torus has two: both directions of an axis, and one link.
 BANDWIDTH = {"ici": "W_ici", "nvlink": "W_nvlink", "ib": "W_ib", "dcn": "W_dcn", "pcie": "W_pcie"}
 LINK = "W_link"
+# The parts of a chip, by their name in its file: per chip (cores, cache), or per core.
+CORE_SYMBOL = {
+    "count": "N_core",
+    "clock": "f_clock",
+    "lanes": "N_lane",
+    "matrix_units": "N_matrix",
+    "matrix_flops": "FLOPs_cycle",
+    "registers": "M_register",
+    "scratchpad": "M_scratchpad",
+    "cache": "M_cache",
+}
 # Networks that join machines built from the others: their levels lie further out.
 OUTER = ("ib", "dcn", "pcie")
 
@@ -38,19 +49,25 @@ class Wrap:
 
 @dataclass(frozen=True)
 class Level:
-    """A level of a fat tree: how many children it joins, and the one-way bandwidth of each child [B/s]."""
+    """A level of a fat tree: how many children it joins, and the one-way bandwidth of each child [B/s].
+
+    `symbol` names that bandwidth where the tree is a cluster's network: W_nvlink for a chip's own ports, then
+    W_node for the uplinks of a level called node.
+    """
 
     name: str
     size: int
     bandwidth: sp.Rational
+    symbol: str = ""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network that leaves the chip.
+    """A network that leaves the chip: a torus, a switch, or a fat tree of switches (`levels`, from the chips up).
 
     `one_way` [B/s] is one direction of one link of a torus, and the egress of one chip into a switch; None
-    keeps it a symbol. `pod` holds the sizes of a torus's physical axes, `domain` the chips behind one switch.
+    keeps it a symbol. `pod` holds the sizes of a torus's physical axes, `domain` the chips behind one switch,
+    `rings` which axes of a slice close (empty: the rule for whole pods decides).
     """
 
     name: str
@@ -62,6 +79,7 @@ class Network:
     domain: int | None = None
     levels: tuple[Level, ...] = ()
     in_network_reduction: bool = False
+    rings: tuple[bool, ...] = ()
 
     @property
     def axes(self) -> int:
@@ -76,7 +94,7 @@ class Network:
     @property
     def symbol(self) -> str:
         """The name of the bandwidth's symbol: both directions of an axis (torus), egress one way (switch)."""
-        return BANDWIDTH[self.name]
+        return self.levels[0].symbol if self.kind == "tree" else BANDWIDTH[self.name]
 
     @property
     def tier(self) -> int:
@@ -86,7 +104,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Machine:
-    """A chip: peak rates by dtype [FLOP/s], HBM [B/s, B], networks, price [USD/s] and its sources."""
+    """A chip: peak rates by dtype [FLOP/s], its cores, HBM [B/s, B], networks, price [USD/s] and its sources."""
 
     name: str
     title: str
@@ -99,6 +117,7 @@ class Machine:
     price: sp.Rational | None = None
     aliases: tuple[str, ...] = ()
     facts: tuple[tuple[str, Fact], ...] = ()
+    core: tuple[tuple[str, sp.Rational], ...] = ()
 
     def peak(self, dtype: str, *, sparse: bool = False) -> sp.Rational:
         """Return the peak rate for a dtype [FLOP/s], dense unless `sparse`; MachineError: no such peak."""
@@ -123,6 +142,11 @@ class Machine:
         )
 
     @property
+    def cores(self) -> dict[str, sp.Rational]:
+        """What the chip is made of, by the names that formulas use: N_core, f_clock, N_lane, N_matrix and so on."""
+        return {CORE_SYMBOL[key]: value for key, value in self.core}
+
+    @property
     def main_network(self) -> Network | None:
         """The network between neighbouring chips (the file's first), or None for a chip that stands alone."""
         return self.networks[0] if self.networks else None
@@ -144,6 +168,8 @@ class Machine:
             found[network.symbol] = network.both if torus else network.one_way
             if torus:
                 found[LINK] = network.one_way
+            if network.kind == "tree":
+                found |= {level.symbol: level.bandwidth for level in network.levels}
         found["T_hop"] = self.main_network.hop_time if self.main_network else None
         return {name: value for name, value in found.items() if value is not None}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from symscale.errors import MachineError
-from symscale.machine.library import machine
+from symscale.machine.cluster import cluster
+from symscale.machine.library import load_machine, machine
 from symscale.machine.model import Machine, Network, wraps
 
 
@@ -29,23 +30,68 @@ class Slice:
         if network is None or network.kind != "torus":
             return tuple(True for _ in self.shape)
         single = tuple(wraps(network, size) for size in self.shape)
-        if network.wrap.rule == "multiple" and any(size % network.wrap.of for size in self.shape):
+        # an axis that is not named has one chip, and so no whole cube
+        cubes = len(self.shape) == network.axes and not any(size % network.wrap.of for size in self.shape)
+        if network.wrap.rule == "multiple" and not cubes:
             return tuple(False for _ in single)
         return single
 
 
-def parse_slice(text: str) -> Slice:
-    """Read `tpu-v5e:4x4` (a bare name is one chip); MachineError with a caret if there is no such slice."""
-    name, colon, sizes = text.partition(":")
-    chip = machine(name)
-    if not colon:
-        return Slice(chip, (1,))
+def chosen(on: str | Machine | None) -> Machine | None:
+    """Return the machine that a name or a machine means; None stays None. Raises MachineError.
+
+    `tpu-v5e:4x16` is the chip in a slice of that shape, `h100:1024` the chip in a cluster of that many.
+    """
+    if not isinstance(on, str):
+        return on
+    name, colon, _ = on.partition(":")
+    return part_of(machine(name), on) if colon else machine(on)
+
+
+def from_file(text: str) -> Machine:
+    """Return the machine of a file, or a slice or cluster of it: `my.toml`, `my.toml:4x4`. Raises MachineError."""
+    name, colon, sizes = text.rpartition(":")
+    is_part = colon and name.lower().endswith(".toml") and set(sizes.lower()) <= set("0123456789x×")
+    return part_of(load_machine(name), text) if is_part else load_machine(text)
+
+
+def part_of(chip: Machine, text: str) -> Machine:
+    """Return a slice of a torus or a cluster of a switched chip, of the sizes behind the last colon of `text`."""
+    shape, start = sizes_of(text), text.rindex(":") + 1
+    if chip.main_network is None or chip.main_network.kind != "torus":
+        return cluster(chip, shape, text=text, position=start)
+    check_shape(chip, shape, text, start)
+    return sliced(Slice(chip, shape))
+
+
+def sliced(part: Slice) -> Machine:
+    """Return the chip with the slice's axes, and which of them close into rings, as its main network's."""
+    main, *others = part.machine.networks
+    network = replace(main, pod=part.shape, rings=part.wraps)
+    shape = "x".join(map(str, part.shape))
+    chip = part.machine
+    return replace(chip, name=f"{chip.name}:{shape}", title=f"{chip.title}, {shape} slice", networks=(network, *others))
+
+
+def sizes_of(text: str) -> tuple[int, ...]:
+    """Return the sizes behind the colon of `h100:4x32x8`; MachineError with a caret where one is no size."""
+    name, _, sizes = text.rpartition(":")
     start, shape = len(name) + 1, []
     for word in sizes.lower().replace("×", "x").split("x"):
         shape.append(axis_size(word, text, start))
         start += len(word) + 1
-    check_shape(chip, tuple(shape), text, len(name) + 1)
-    return Slice(chip, tuple(shape))
+    return tuple(shape)
+
+
+def parse_slice(text: str) -> Slice:
+    """Read `tpu-v5e:4x4` (a bare name is one chip); MachineError with a caret if there is no such slice."""
+    name, colon, _ = text.partition(":")
+    chip = machine(name)
+    if not colon:
+        return Slice(chip, (1,))
+    shape = sizes_of(text)
+    check_shape(chip, shape, text, len(name) + 1)
+    return Slice(chip, shape)
 
 
 def axis_size(word: str, text: str, position: int) -> int:
@@ -55,7 +101,7 @@ def axis_size(word: str, text: str, position: int) -> int:
             f"A slice is a chip and its axis sizes, and {word[:20]!r} is not one.",
             text=text,
             position=position,
-            hint="Write it like tpu-v5e:4x4 or tpu-v5p:4x4x8.",
+            hint="Write it like tpu-v5e:4x4, tpu-v5p:4x4x8 or h100:1024.",
         )
     return int(word)
 
