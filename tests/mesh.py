@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from symscale.array import Add, Einsum, Layout, Map, Move, Operation, Program, Reduce
+from symscale.array import Add, Einsum, Layout, Map, Move, Operation, Program, Reduce, Rename
 from symscale.partition import Buffer, Collective, Local, Plan
 
 Array = NDArray[np.float64]
@@ -98,6 +98,9 @@ def evaluate(operation: Operation, args: list[Array], dims: list[tuple[str, ...]
         return aligned(args[0], dims[0], out) + aligned(args[1], dims[1], out)
     if isinstance(operation, Move):
         return aligned(args[0], dims[0], out)
+    if isinstance(operation, Rename):
+        names = dict(operation.names)
+        return aligned(args[0], tuple(names.get(dim, dim) for dim in dims[0]), out)
     if isinstance(operation, Map):
         along = positions(dims[0], operation.along)
         return aligned(softmax(args[0], along) if along else apply(args[0]), dims[0], out)
@@ -145,6 +148,9 @@ def vector_jacobian(
     if isinstance(each, Reduce):
         spread = np.broadcast_to(aligned(g, dims, own), x.shape)
         return spread * (x == aligned(values[each.out], dims, own)) if each.kind == "max" else spread.copy()
+    if isinstance(each, Rename):
+        names = dict(each.back)
+        return aligned(g, tuple(names.get(dim, dim) for dim in dims), own)
     extra = tuple(dim for dim in dims if dim not in own)
     kept = tuple(dim for dim in dims if dim in own)
     return aligned(np.asarray(g.sum(axis=positions(dims, extra))), kept, own)
@@ -438,7 +444,7 @@ class Mesh:
 
     def counted(self, each: Local, shards: list[Array], dims: list[tuple[str, ...]], result: Array) -> Count:
         operation = each.operation
-        if isinstance(operation, Move):
+        if isinstance(operation, Move | Rename):
             return Count(each)
         touched = {buffer: x.nbytes for buffer, x in zip(each.operands, shards, strict=True)}
         flops = 0

@@ -36,6 +36,17 @@ PROGRAMS = {
     "two axes contract in two orders": "A[I, J_XY] * B[J_YX, K] -> C[I, K]",
     "a shared prefix": "A[I, J_XY] * B[J_X, K] -> C[I, K]",
     "mismatched suffixes": "A[I, J_XY] * B[J_XZ, K] -> C[I, K]",
+    "self-attention": (
+        "q[B_X, T, N_Y, H] = x[B_X, T, D] * W_Q[D, N_Y, H]; k[B_X, S=T, N_Y, H] = x * W_K[D, N_Y, H]; "
+        "v[B_X, S=T, N_Y, H] = x * W_V[D, N_Y, H]; a[B_X, N_Y, T, S] = q * k; o[B_X, T, N_Y, H] = softmax_S(a) * v; "
+        "Out[B_X, T, D] = o * W_O[N_Y, H, D]"
+    ),
+    "self-attention over a split sequence": (
+        "k[B, S=T, H] = x[B, T_X, D] * W_K[D_X, H]; v[B, S_Y=T, H] = x * W_V[D, H_Y]; a[B, T_X, S] = x *_D y[B, D, S]; "
+        "o[B, T_X, H] = a * k; p[B, T_X, H] = a * v; Out[B, T_X, H_Y] = o + p"
+    ),
+    "another name": "A[I_X, J] -> B[I_X, K=J]",
+    "another name elsewhere": "A[I_X, J_Y] -> B[I, K_X=J]",
     "dot product": "A[I_X] * B[I_X] -> C[]",
     "outer product": "A[I_X] * B[J_X] -> C[I_X, J]",
     # changes of layout

@@ -9,7 +9,7 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symscale.array import Add, Einsum, Map, Move, Operation, Program, Reduce
+from symscale.array import Add, Einsum, Map, Move, Operation, Program, Reduce, Rename
 from symscale.errors import LayoutError, NotationError, SymscaleError
 from symscale.notation.elaborate import elaborate
 from symscale.vocabulary import symbol
@@ -29,6 +29,8 @@ def told(operation: Operation) -> str:
             return f"{out} = {'_'.join((kind, *dims))}({source})"
         case Move(out, source):
             return f"{out} = {source}"
+        case Rename(out, source, names):
+            return f"{out} = {source} with {', '.join(f'{new} for {old}' for old, new in names)}"
 
 
 def shown(program: Program, name: str) -> str:
@@ -253,7 +255,7 @@ def test_given_axes_name_axes_of_several_letters() -> None:
 
 def test_names_of_machine_symbols_stay_apart() -> None:
     program = elaborate("a[C_W, b] * c[b, W_k] -> d[C_W, W_k]")
-    assert program.sizes == {"C": symbol("C_dim"), "b": symbol("b_dim"), "W_k": symbol("W_k_dim")}
+    assert program.sizes == {"C": symbol("C_dim"), "b": symbol("b_dim"), "W_k": symbol("W_k")}
     assert program.mesh == {"W": symbol("W_axis")}
 
 
@@ -442,3 +444,37 @@ def test_a_shared_dimension_contracts_iff_the_result_lacks_it(
     assert isinstance(product, Einsum)
     assert product.contracted == set(shared) - set(kept)
     assert program.values["c"].dims == tuple(target)
+
+
+def test_a_result_can_give_a_dimension_another_name():
+    made = elaborate("q[B, T, H] = x[B, T, D] * W_Q[D, H]; k[B, S=T, H] = x * W_K[D, H]; a[B, T, S] = q * k")
+    assert [told(each) for each in made.operations][1:] == [
+        "Tmp = x * W_K over D",
+        "k = Tmp with S for T",
+        "a = q * k over H",
+    ]
+    assert made.sizes["S"] == made.sizes["T"] == symbol("T")
+    assert made.values["x"].role == "activation"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x[B, T] -> y[B, S=Q]", "has no Q"),
+        ("x[B, T] -> y[B, B=T]", "has the dimension B twice"),
+        ("x[B, T] -> y[T, B=T]", "has B already"),
+        ("y[B, S=T] * W[S, D] -> z[B, D]", "is no result here"),
+        ("x[B, T] -> y[B, S=]", "needed"),
+        ("x[B, T] -> y[B, exp=T]", "is a function"),
+    ],
+)
+def test_another_name_is_refused_where_it_means_nothing(text, words):
+    with pytest.raises(SymscaleError, match=words):
+        elaborate(text)
+
+
+def test_another_name_has_the_size_of_the_first():
+    text = "x[B, T] * W[T, D] -> h[B, D]; x -> y[B, S=T]"
+    assert elaborate(text, sizes={"T": sp.Integer(8)}).sizes["S"] == 8
+    with pytest.raises(LayoutError, match="S is T under another name"):
+        elaborate(text, sizes={"T": sp.Integer(8), "S": sp.Integer(4)})

@@ -2,7 +2,7 @@
 
 from symscale.array.dtypes import ELEMENT_BYTES, canonical_dtype, dtype, wider
 from symscale.array.layout import Axes, Layout, common_prefix, subscript, validate
-from symscale.array.program import Add, Einsum, Map, Move, Operation, Program, Reduce, Value
+from symscale.array.program import Add, Einsum, Map, Move, Operation, Program, Reduce, Rename, Value
 
 __all__ = [
     "ELEMENT_BYTES",
@@ -15,6 +15,7 @@ __all__ = [
     "Operation",
     "Program",
     "Reduce",
+    "Rename",
     "Value",
     "canonical_dtype",
     "common_prefix",

@@ -53,6 +53,11 @@ class Layout:
         """Return the layout with its owed sums replaced, in alphabetical order."""
         return replace(self, owes=tuple(sorted(axes)))
 
+    def renamed(self, names: Iterable[tuple[str, str]]) -> Layout:
+        """Return the layout with other names for dimensions, `(old, new)` each."""
+        new = dict(names)
+        return replace(self, dims=tuple(new.get(dim, dim) for dim in self.dims))
+
     def without(self, axes: Iterable[str]) -> Layout:
         """Return the layout with `axes` removed from every dimension."""
         gone = frozenset(axes)

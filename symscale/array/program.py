@@ -87,7 +87,26 @@ class Move:
         return (self.source,)
 
 
-Operation = Einsum | Add | Map | Reduce | Move
+@dataclass(frozen=True)
+class Rename:
+    """`out = x` with other names for some dimensions, `(old, new)` each: the keys' S is the queries' T again."""
+
+    out: str
+    source: str
+    names: tuple[tuple[str, str], ...]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The one operand."""
+        return (self.source,)
+
+    @property
+    def back(self) -> tuple[tuple[str, str], ...]:
+        """The names that undo this."""
+        return tuple((new, old) for old, new in self.names)
+
+
+Operation = Einsum | Add | Map | Reduce | Move | Rename
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from symscale.array import ELEMENT_BYTES, Einsum, Layout, Move, Reduce
+from symscale.array import ELEMENT_BYTES, Einsum, Layout, Move, Reduce, Rename
 from symscale.array.element import Elements, local_elements, local_size
 from symscale.collectives import AxisOn, Cost, cost
 from symscale.partition import Buffer, Collective, Local, Plan, primal
@@ -65,7 +65,7 @@ def tally(plan: Plan, name: str, typed: Elements, axes: Mapping[str, AxisOn], *,
                 transfers.append(transfer(plan, planned, typed, axes, in_network))
             continue
         operation = planned.operation
-        if isinstance(operation, Move):
+        if isinstance(operation, Move | Rename):
             continue
         work = local_work(plan, planned)
         if isinstance(operation, Einsum) and not operation.elementwise:

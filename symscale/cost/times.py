@@ -21,7 +21,8 @@ class Times:
     """The times of a pass [s].
 
     `math` is FLOPs over the peak, `hbm` bytes over HBM bandwidth, `comms` the networks as the overlap model has it,
-    `axes` the time of each resource (a torus axis, a switch), `networks` that of each network, `total` the pass.
+    `axes` the time of each resource (a torus axis, a switch, a level of a tree), `networks` that of each network,
+    `total` the pass.
     """
 
     math: sp.Expr
@@ -64,27 +65,51 @@ def times(
     networks = {}
     for network in dict.fromkeys(axes[axis].network for each in transfers for axis in each.collective.axes):
         own = [each for each in transfers if any(axes[axis].network == network for axis in each.collective.axes)]
-        mine = {key: spent for key, spent in busy.items() if network in (key, getattr(axes.get(key), "network", ""))}
+        tree = next((axis for axis in axes.values() if axis.network == network), None)
+        mine = {
+            key: spent
+            for key, spent in busy.items()
+            if network in (key, getattr(axes.get(key), "network", "")) or level_of(tree, key)
+        }
         networks[network] = _together(own, mine, overlap, latency)
     return Times(math, hbm, comms, busy, networks, overlap)
 
 
 def _together(transfers: Sequence[Transfer], busy: Mapping[str, sp.Expr], overlap: str, latency: bool) -> sp.Expr:
     if overlap == "max" and len(busy) > 1:
-        return maximum(*busy.values())
+        spent = [each for each in busy.values() if each != 0] or [sp.S.Zero]
+        return maximum(*spent) if len(spent) > 1 else spent[0]
     return sp.Add(*(total_time(transfer.cost, latency=latency) for transfer in transfers))
 
 
 def busy_times(transfers: Sequence[Transfer], axes: Mapping[str, AxisOn], latency: bool = False) -> dict[str, sp.Expr]:
-    """Return how long each network resource is busy: every mesh axis of a torus, every switch as a whole."""
+    """Return how long each network resource is busy: a mesh axis of a torus, a switch, a level of a fat tree."""
     found: dict[str, list[sp.Expr]] = defaultdict(list)
     for transfer in transfers:
-        spent = total_time(transfer.cost, latency=latency)
-        for resource in dict.fromkeys(resource_of(axes[axis]) for axis in transfer.collective.axes):
+        for resource, spent in loads(transfer, axes, latency).items():
             found[resource].append(spent)
     return {resource: sp.Add(*parts) for resource, parts in found.items()}
 
 
+def loads(transfer: Transfer, axes: Mapping[str, AxisOn], latency: bool = False) -> dict[str, sp.Expr]:
+    """Return how long one collective keeps each network resource busy [s]."""
+    whole, found = total_time(transfer.cost, latency=latency), {}
+    for axis in (axes[name] for name in transfer.collective.axes):
+        if axis.kind != "tree":
+            found[resource_of(axis)] = whole
+    for level, spent in transfer.cost.levels:
+        found[level] = maximum(spent, transfer.cost.latency) if latency and transfer.cost.latency != 0 else spent
+    return found
+
+
+def level_of(axis: AxisOn | None, resource: str) -> bool:
+    """Say whether a resource is a level of the tree that an axis lies on."""
+    return axis is not None and any(level.name == resource for level in axis.levels)
+
+
 def resource_of(axis: AxisOn) -> str:
-    """Return what a mesh axis keeps busy: itself on a torus, the network where a switch is shared."""
+    """Return what a mesh axis keeps busy: itself on a torus, the network where a switch is shared.
+
+    On a fat tree it depends on the collective, which knows its levels.
+    """
     return axis.name if axis.kind == "torus" else axis.network

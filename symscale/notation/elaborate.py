@@ -54,10 +54,13 @@ class _Reading:
             )
         layout = scope.layout(target, words.name)
         first = len(scope.operations)
-        dims = None if layout is None else frozenset(layout.dims)
+        old = {new: old for old, new in target.renames}
+        dims = None if layout is None else frozenset(old.get(dim, dim) for dim in layout.dims)
         made = Reader(scope, stars(each.value) > 1, dims).value(each.value)
+        if target.renames:
+            made = scope.rename(target, words.name, made)
         self.fits(target, words.name, layout, made)
-        self.finish(target, words, layout, made, isinstance(each.value, ArrayNode))
+        self.finish(target, words, layout, made, isinstance(each.value, ArrayNode) and not target.renames)
         if layout is not None:
             _hint(scope, first, layout)
 
@@ -158,8 +161,8 @@ class _Reading:
             tuple(implicit.renamed(operation, names) for operation in scope.operations),
             tuple(scope.leaves),
             tuple(names.get(each.out, each.out) for each in scope.operations if each.out not in used),
-            implicit.dim_sizes(_dims(scope), sizes),
-            implicit.mesh_sizes(axes, mesh),
+            implicit.dim_sizes(_dims(scope), sizes, axes, scope.taken | scope.values.keys(), scope.again),
+            implicit.mesh_sizes(axes, mesh, scope.taken | scope.values.keys()),
             self.grads,
             self.states,
         )

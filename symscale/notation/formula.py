@@ -19,9 +19,11 @@ from symscale.notation.formula_lexer import LIMITS, RELATIONS, Tok, check_length
 from symscale.notation.formula_reader import Reader
 from symscale.notation.order import Order
 from symscale.quantity.literal import GROUPED, NUMBER
-from symscale.quantity.unit import parse_quantity
+from symscale.quantity.unit import parse_quantity, parse_unit
+from symscale.vocabulary import entry
 
 _MAX_RANGE = 10_000
+_MAX_BITS = 2_000
 
 
 @dataclass(frozen=True)
@@ -133,10 +135,13 @@ _ASSIGNED = r"(?:^|[,;\n])\s*([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)\s*=(?!=)"
 _AMOUNT = rf"\s*[+-]?(?:{GROUPED}|{NUMBER})\s*[A-Za-zµμ$].*"
 
 
-def parse_assignments(text: str, *, aliases: Mapping[str, str] | None = None) -> dict[str, sp.Expr]:
+def parse_assignments(
+    text: str, *, aliases: Mapping[str, str] | None = None, counts: bool = False
+) -> dict[str, sp.Expr]:
     """Return what `D=8192, F=4*D, W_ici=180 GB/s, T=128k` assigns, in base units (byte, second).
 
-    k is 1000 and Ki is 1024. Raises NotationError for a name assigned twice or a value that is no formula.
+    k is 1000 and Ki is 1024; with `counts`, a name that has no unit in the vocabulary takes none. Raises
+    NotationError for a name assigned twice, a value that is no formula, and a unit that the name does not have.
     """
     check_length(text)
     marks = list(re.finditer(_ASSIGNED, text))
@@ -149,42 +154,51 @@ def parse_assignments(text: str, *, aliases: Mapping[str, str] | None = None) ->
         if name in values:
             raise NotationError(f"`{name}` is assigned twice", text=text, position=mark.start(1))
         stop = following.start() if following else len(text.rstrip(" \t\n,;"))
-        values[name] = _value(text, mark.end(), stop, aliases)
+        values[name] = _value(text, mark.end(), stop, aliases, name, counts)
     return values
 
 
-def _value(text: str, start: int, stop: int, aliases: Mapping[str, str] | None) -> sp.Expr:
+def _value(text: str, start: int, stop: int, aliases: Mapping[str, str] | None, name: str, counts: bool) -> sp.Expr:
     if re.compile(_AMOUNT).fullmatch(text, start, stop):
-        return _amount(text, start, stop)
+        return _amount(text, start, stop, name, counts)
     found = tokens(text, start=start, stop=stop, aliases=aliases)
     return Reader(text).read(found, stop)
 
 
-def _amount(text: str, start: int, stop: int) -> sp.Rational:
+def _amount(text: str, start: int, stop: int, name: str = "", counts: bool = False) -> sp.Rational:
     """Return `128k` or `180 GB/s`; errors point into the whole text."""
+    position = start + len(text[start:stop]) - len(text[start:stop].lstrip())
     try:
-        return parse_quantity(text[start:stop]).value
+        found = parse_quantity(text[start:stop])
     except SymscaleError as error:
-        position = start + len(text[start:stop]) - len(text[start:stop].lstrip())
         hint = "; ".join(filter(None, [error.hint, "a product is written with *"]))
         raise NotationError(error.message, text=text, position=position, hint=hint) from None
+    row = entry(name)
+    unit = row.unit if row is not None else ""
+    counted = counts and name.partition("_")[0] not in ("b", "C", "W")
+    if found.unit.dimension and (unit or counted) and found.unit.dimension != parse_unit(unit).dimension:
+        wanted = f"is in {unit}" if unit else "is a pure number"
+        message, hint = f"{name} {wanted}, and this is in {found.unit.word}", "write a number, or one with that unit"
+        raise NotationError(message, text=text, position=position, hint=hint)
+    return found.value
 
 
-def parse_range(text: str) -> tuple[sp.Rational, ...]:
+def parse_range(text: str, name: str = "") -> tuple[sp.Rational, ...]:
     """Return the values of `1k:1M:*2` (geometric), `8:64:8` (arithmetic, both ends included) or `1k, 2k, 8k`.
 
-    Raises NotationError for more than 10,000 values or a step that never arrives.
+    `name` is what takes the values: they have its unit, or none. Raises NotationError for more than 10,000 values, a
+    step that never arrives, and another unit.
     """
     check_length(text)
     if ":" not in text:
         pieces = list(re.finditer(r"[^,;]+", text))
         if not pieces:
             raise NotationError("a range is empty", text=text or " ", position=0, hint="as in 1k:1M:*2")
-        return tuple(_amount(text, piece.start(), piece.end()) for piece in pieces)
+        return tuple(_amount(text, piece.start(), piece.end(), name, bool(name)) for piece in pieces)
     pieces = list(re.finditer(r"[^:]+", text))
     if len(pieces) not in (2, 3) or len(pieces) != text.count(":") + 1:
         raise NotationError("a range is start:stop:step", text=text, position=text.index(":"), hint="as in 1k:1M:*2")
-    first, last = (_amount(text, piece.start(), piece.end()) for piece in pieces[:2])
+    first, last = (_amount(text, piece.start(), piece.end(), name, bool(name)) for piece in pieces[:2])
     return _steps(text, first, last, pieces[2] if len(pieces) == 3 else None)
 
 
@@ -200,7 +214,9 @@ def _steps(text: str, first: sp.Rational, last: sp.Rational, piece: re.Match[str
     value = first
     while value <= last:
         values.append(value)
-        if len(values) > _MAX_RANGE:
-            raise NotationError(f"a range has at most {_MAX_RANGE:,} values", text=text, position=position)
+        # an odd factor has ever more digits, and so many of them that no table shows them
+        if len(values) > _MAX_RANGE or value.q.bit_length() > _MAX_BITS:
+            hint = "widen the step, or take a simpler factor such as *2"
+            raise NotationError(f"a range has at most {_MAX_RANGE:,} values", text=text, position=position, hint=hint)
         value = value * step if geometric else value + step
     return tuple(values)

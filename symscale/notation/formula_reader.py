@@ -12,6 +12,7 @@ from symscale.errors import NotationError
 from symscale.notation import arithmetic
 from symscale.notation.arithmetic import Part
 from symscale.notation.formula_lexer import Tok
+from symscale.notation.lalr import lalr
 from symscale.notation.order import Order, arranged
 from symscale.quantity.literal import number
 from symscale.vocabulary import symbol
@@ -224,6 +225,4 @@ _ACTIONS: dict[str, Callable[[Reader, list[Any]], Part]] = {
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    from lark import Lark
-
-    return Lark(GRAMMAR, parser="lalr", lexer="basic", maybe_placeholders=False)
+    return lalr("formula", GRAMMAR)

@@ -146,6 +146,17 @@ def format_quantity(
     return _with_unit(number, prefix + _plural(unit, fraction), style)
 
 
+def displayed(value: sp.Expr, unit: str, digits: int = 6) -> tuple[sp.Expr, str]:
+    """Return a number and its unit as `format_quantity` shows them: 1/5000 s as 200 µs."""
+    if not _PREFIXED.fullmatch(unit):
+        fraction, _ = _fraction(value, digits)
+        return value, _plural(unit, fraction)
+    fraction, _ = _fraction(value, digits)
+    prefix, scaled = _prefix(fraction, decimal(value, digits), unit == "s")
+    factor = sp.Rational(scaled.numerator, scaled.denominator) / sp.Rational(fraction.numerator, fraction.denominator)
+    return value * factor if fraction else value, prefix + unit
+
+
 def _prefix(value: Fraction, rounded: Decimal, second: bool) -> tuple[str, Fraction]:
     """Choose the prefix by the rounded value: 999.96 µs is 1 ms. Seconds go down only, the others up only."""
     if value == 0:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from symscale.array import Axes
 from symscale.errors import NotationError
+from symscale.notation.formula_lexer import FUNCTIONS
+from symscale.notation.lalr import lalr
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -34,7 +36,8 @@ statement: sum                 -> bare
      | NAME "(" sum ")"        -> call
      | "(" sum ")"             -> group
 array: NAME+ ("[" dims "]")? FLAG*
-dims: (NAME ("," NAME)*)?
+dims: (dim ("," dim)*)?
+dim: NAME (EQUALS NAME)?
 ARROW: "->" | "→" | "⟶" | /\\(to|rightarrow|longrightarrow)(?![A-Za-z])/
 EQUALS: "=" | ":="
 PLUS: "+"
@@ -52,13 +55,17 @@ _SUB = r"\\(FONT)\{[^{}\n]*\}|\{([^{}\n]|\\(FONT)\{[^{}\n]*\})*\}|[A-Za-z0-9]+".
 
 @dataclass(frozen=True)
 class ArrayNode:
-    """An array as written: the words before the bracket, its dimensions (None: no bracket), its flags."""
+    """An array as written: the words before the bracket, its dimensions (None: no bracket), its flags.
+
+    `renames` has (T, S) for a dimension `S=T`: the T of the expression under the name S.
+    """
 
     words: tuple[str, ...]
     dims: tuple[tuple[str, Axes], ...] | None
     owes: Axes
     flags: frozenset[str]
     position: int
+    renames: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -198,10 +205,7 @@ def _unexpected(text: str, error: Any) -> NotationError:
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    from lark import Lark
-
-    grammar = _GRAMMAR.replace("@SUB@", _SUB).replace("@FONT@", _FONT)
-    return Lark(grammar, parser="lalr", lexer="basic", propagate_positions=False, maybe_placeholders=False)
+    return lalr("program", _GRAMMAR.replace("@SUB@", _SUB).replace("@FONT@", _FONT))
 
 
 _TEXT = re.compile(rf"\\(?:{_FONT})\{{([^{{}}]*)\}}")
@@ -275,11 +279,16 @@ class _Reader:
             )
         return ArrayNode(
             tuple(self.checked(_plain(str(word)), word) for word in words),
-            None if dims is None else tuple(self.dim(child) for child in dims.children),
+            None if dims is None else tuple(self.dim(child.children[0]) for child in dims.children),
             tuple(axis for owes, _ in marks for axis in owes),
             frozenset(keep for _, keep in marks if keep),
             words[0].start_pos,
+            () if dims is None else tuple(self.renamed(child) for child in dims.children if len(child.children) > 1),
         )
+
+    def renamed(self, tree: Any) -> tuple[str, str]:
+        new, _, old = tree.children
+        return self.size(_plain(str(old)), old), self.dim(new)[0]
 
     def flag(self, token: Any) -> tuple[Axes, str]:
         """Return the axes a mark owes a sum over, or the word it says."""
@@ -301,14 +310,27 @@ class _Reader:
         name = _plain(str(token))
         head, _, last = name.rpartition("_")
         if head and last in self.known:
-            return self.checked(head, token), (last,)
+            return self.size(head, token), (self.size(last, token),)
         found = _SUBSCRIPT.fullmatch(name)
         if found is None:
-            return self.checked(name, token), ()
+            return self.size(name, token), ()
         axes = self.axes(found["last"])
         for axis in axes:
-            self.checked(axis, token)
-        return self.checked(found["head"], token), axes
+            self.size(axis, token)
+        return self.size(found["head"], token), axes
+
+    def size(self, name: str, token: Any) -> str:
+        """Return the name of a dimension or mesh axis, which formulas must be able to name too."""
+        name = self.checked(name, token)
+        lowered = name.lower()
+        if lowered in FUNCTIONS or lowered.startswith("log_"):  # log_2 is the logarithm to base 2
+            raise NotationError(
+                f"{name!r} is a function in formulas, so it can name no dimension or mesh axis.",
+                text=self.text,
+                position=token.start_pos,
+                hint=f"Rename it, for example to d_{lowered}.",
+            )
+        return name
 
     def checked(self, name: str, token: Any) -> str:
         """Return a name without its braces if it is made of letters, digits and underscores."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from symscale.array import Layout, Move, Operation, Value, canonical_dtype, validate
+from symscale.array import Layout, Move, Operation, Rename, Value, canonical_dtype, validate
 from symscale.errors import LayoutError
 from symscale.notation import implicit
 from symscale.notation.program import ArrayNode
@@ -35,6 +35,7 @@ class Scope:
         self.leaves: dict[str, int] = {}  # a leaf -> where it is written first
         self.axes: dict[str, int] = {}  # a mesh axis -> where it is written first
         self.roles: dict[str, str] = {}  # a leaf -> its declared role
+        self.again: dict[str, str] = {}
         self._moved: dict[tuple[str, Layout], str] = {}
         self._count: Counter[str] = Counter()
 
@@ -46,6 +47,13 @@ class Scope:
                 f"{words.declaration} is a statement of its own.",
                 node.position,
                 f"Write it after this one: ; {words.declaration} {words.name}[...]",
+            )
+        if node.renames:
+            (old, new), *_ = node.renames
+            raise self.wrong(
+                f"{new}={old} gives a dimension another name, and {words.name} is no result here.",
+                node.position,
+                f"Write it in the result of a statement: {words.name}[..., {new}={old}] = ...",
             )
         layout = self.layout(node, words.name)
         found = self.known(node, words, layout) if words.name in self.current else self.leaf(node, words, layout)
@@ -92,6 +100,21 @@ class Scope:
         if key not in self._moved:
             self._moved[key] = self.make(Move(self.hidden(), value.name), value.dims, layout)
         return self._moved[key]
+
+    def rename(self, target: ArrayNode, name: str, made: str) -> str:
+        """Return a value with the dimensions that a result gives other names, `K[S=T, H] = ...`."""
+        dims = self.values[made].dims
+        for old, new in target.renames:
+            if old not in dims or new in dims:
+                there = f"has no {old}" if old not in dims else f"has {new} already"
+                raise self.wrong(
+                    f"{name} calls {old} by the name {new}, but the expression {there}: it has {listed(dims)}.",
+                    target.position,
+                    "Write new=old for a dimension of the expression, such as K[B, S=T, H].",
+                )
+            self.again[new] = self.again.get(old, old)
+        names = dict(target.renames)
+        return self.make(Rename(self.hidden(), made, target.renames), tuple(names.get(dim, dim) for dim in dims), None)
 
     def same_dims(self, node: ArrayNode, name: str, dims: tuple[str, ...]) -> None:
         """Raise if an array has other dimensions than it had before."""

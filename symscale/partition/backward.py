@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from symscale.array import Add, Einsum, Layout, Map, Move, Program, Reduce, Value
+from symscale.array import Add, Einsum, Layout, Map, Move, Program, Reduce, Rename, Value
 from symscale.errors import LayoutError
 from symscale.partition.forward import Schedule, binary
 from symscale.partition.plan import Buffer, Local, Planned
@@ -125,6 +125,9 @@ class Backward:
             self._spread(operation, planned, gradient)
         elif isinstance(operation, Move):
             self.give(operation.source, gradient)
+        elif isinstance(operation, Rename):
+            made = Rename(self.fresh(operation.source), gradient.value, operation.back)
+            self.give(operation.source, self.schedule.run(made, [gradient], gradient.layout.renamed(made.names)))
 
     def _einsum(self, operation: Einsum, planned: Local, gradient: Buffer) -> None:
         pairs = (planned.operands, tuple(reversed(planned.operands)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from symscale.array import Add, Axes, Einsum, Layout, Map, Move, Operation, Program, Reduce, Value
+from symscale.array import Add, Axes, Einsum, Layout, Map, Move, Operation, Program, Reduce, Rename, Value
 from symscale.errors import LayoutError
 from symscale.partition.local import Meeting, einsum_meetings, sum_meetings
 from symscale.partition.plan import Alternative, Buffer, Choice, Collective, Local, Planned
@@ -115,6 +115,8 @@ def _forward(operation: Operation, value: Value, stored: Mapping[str, Layout], s
     if isinstance(operation, Move):
         target = value.layout or source.layout
         return schedule.run(operation, [source], source.layout).layout if target else source.layout
+    if isinstance(operation, Rename):
+        return schedule.run(operation, [source], source.layout.renamed(operation.names)).layout
     if isinstance(operation, Map):
         return _map(operation, source, schedule)
     return _reduce(operation, source, value.dims, schedule)

@@ -233,6 +233,9 @@ def _extremum(expr: sp.Expr, moving: Scales) -> Leading:
     keeps = _survivors(compared, moving)
     goes = [arg for arg, keep in zip(expr.args, keeps, strict=True) if not keep]
     stays = [part for part, keep in zip(parts, keeps, strict=True) if keep]
+    if turn == -1 and goes and len(stays) == 1 and not stays[0].expr.free_symbols:
+        # the large argument of a Min is no term that vanishes: what goes is the rest that the small one leaves
+        goes = [expr - stays[0].expr]
     return _rebuilt(expr, stays, goes, of_sum(orders).power(turn))
 
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from symscale.errors import UndecidedError
+from symscale.notation.text import relation_text, to_text
 from symscale.solve.collect import collect
 from symscale.solve.pieces import Piece, always, both, either
 from symscale.solve.region import EVERYWHERE, Region
@@ -155,13 +156,13 @@ def _through_log(
     node = nodes[0]
     found = collect((lhs - rhs).xreplace({node: mark}), mark)
     if not set(found.top) <= {sp.S.Zero, sp.S.One} or found.below:
-        raise UndecidedError(f"{node} does not stand alone in {lhs} {op} {rhs}")
+        raise UndecidedError(f"{to_text(node)} does not stand alone in {relation_text(lhs, op, rhs)}")
     scale, rest = sp.Add(*found.top.get(sp.S.One, ())), sp.Add(*found.top.get(sp.S.Zero, ()))
     if unknown in scale.free_symbols or unknown in rest.free_symbols:
         return _by_extremum(scale, node.args[0], rest, op, unknown)
     sign = sign_of(scale)
     if sign not in (1, -1):
-        raise UndecidedError(f"the sign of {scale}, the factor of {node}, is undecided")
+        raise UndecidedError(f"the sign of {to_text(scale)}, the factor of {to_text(node)}, is undecided")
     return solver(node.args[0], op if sign == 1 else MIRROR[op], _exponential(-rest / scale), unknown)
 
 
@@ -188,4 +189,8 @@ def _by_extremum(scale: sp.Expr, inner: sp.Expr, rest: sp.Expr, op: str, unknown
         sign = sign_of_number(least) if not least.free_symbols else None
         if sign is not None and sign == sign_of(slope):
             return always(bool(MASKS[op] & 1 << (sign + 1)))
-    raise UndecidedError(f"{rest} against {scale}*log({inner}) crosses where there is no closed form")
+    sides = (scale * sp.log(inner), op, -rest) if sign_of(scale) != -1 else (-scale * sp.log(inner), MIRROR[op], rest)
+    raise UndecidedError(
+        f"{relation_text(*sides)} has no closed form: {unknown} stands inside and outside the logarithm",
+        hint="drop a term by an assumption",
+    )

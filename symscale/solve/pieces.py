@@ -350,7 +350,41 @@ def _bridged(region: Region, low: Interval, high: Interval) -> Iterator[tuple[Re
 def tidied(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the pieces merged, without redundant conditions, those with an answer first."""
     found = merged([_simplest(piece) for piece in merged(pieces)])
+    for piece in [each for each in found if any(mask == 2 for *_, mask in each.region.conditions)]:
+        found = _taken_in(found, piece)
     return sorted(found, key=lambda piece: not piece.intervals)
+
+
+def _taken_in(pieces: list[Piece], thin: Piece) -> list[Piece]:
+    """Return the pieces with one for `x == 8` taken in by its neighbour `x > 8`, whose answer is the same there."""
+    for position, other in enumerate(pieces):
+        wider = _with_border(other, thin) if other is not thin else None
+        if wider is not None:
+            return [each for each in (*pieces[:position], wider, *pieces[position + 1 :]) if each is not thin]
+    return pieces
+
+
+def _with_border(wide: Piece, thin: Piece) -> Piece | None:
+    ours = {c[:2]: c[2] for c in wide.region.conditions}
+    theirs = {c[:2]: c[2] for c in thin.region.conditions}
+    differing = [key for key in theirs if ours.get(key) != theirs[key]]
+    if ours.keys() != theirs.keys() or len(differing) != 1:
+        return None
+    lhs, rhs = differing[0]
+    if theirs[lhs, rhs] != 2 or not (lhs.is_Symbol and rhs.is_number):
+        return None
+    if _at(wide.intervals, lhs, rhs) != _at(thin.intervals, lhs, rhs):
+        return None
+    kept = tuple((*c[:2], c[2] | 2 if c[:2] == (lhs, rhs) else c[2]) for c in wide.region.conditions)
+    return Piece(Region(tuple(c for c in kept if c[2] != 7)), wide.intervals)
+
+
+def _at(intervals: Intervals, name: sp.Expr, value: sp.Expr) -> Intervals:
+    """Return intervals where a symbol has a value."""
+    return tuple(
+        Interval(each.lo.xreplace({name: value}), each.lo_open, each.hi.xreplace({name: value}), each.hi_open)
+        for each in intervals
+    )
 
 
 def _simplest(piece: Piece) -> Piece:

@@ -9,6 +9,8 @@ from typing import TypeAlias
 import sympy as sp
 
 from symscale.errors import UndecidedError
+from symscale.solve.bounds import apart
+from symscale.solve.exact import value_at
 from symscale.vocabulary import fresh
 
 Point: TypeAlias = Mapping[sp.Symbol, sp.Rational]
@@ -33,10 +35,13 @@ class Relation:
 
     def holds(self, values: Point) -> bool:
         """Return whether the relation is true at an exact point; radicals, logs and Max are decided exactly."""
-        lhs, rhs = self.lhs.xreplace(values), self.rhs.xreplace(values)
-        if lhs.has(sp.zoo, sp.nan) or rhs.has(sp.zoo, sp.nan):
-            return False
-        return bool(MASKS[self.op] & 1 << (sign_of_number(lhs, rhs) + 1))
+        sign = apart(self.lhs, self.rhs, values)
+        if not sign:
+            lhs, rhs = value_at(self.lhs, values), value_at(self.rhs, values)
+            if lhs.has(sp.zoo, sp.nan) or rhs.has(sp.zoo, sp.nan):
+                return False
+            sign = sign_of_number(lhs, rhs)
+        return bool(MASKS[self.op] & 1 << (sign + 1))
 
     def negated(self) -> Relation:
         """Return the relation that holds exactly where this one does not; an equality has no such relation."""
@@ -68,10 +73,7 @@ class Interval:
 
     def contains(self, value: sp.Expr, values: Point) -> bool:
         """Return whether a positive exact number lies in the interval, with `values` put into its ends."""
-        low, high = (
-            sign_of_number(value, self.lo.xreplace(values)),
-            sign_of_number(value, self.hi.xreplace(values)),
-        )
+        low, high = sign_at(value, self.lo, values), sign_at(value, self.hi, values)
         return (low > 0 or (low == 0 and not self.lo_open)) and (high < 0 or (high == 0 and not self.hi_open))
 
     @property
@@ -150,6 +152,11 @@ class Solution:
             rows.append(f"{sets} & {when}" if when else sets)
         body = r" \\ ".join(rows)
         return rf"${to_latex(self.unknown)} \in \begin{{cases}}{body}\end{{cases}}$"
+
+
+def sign_at(left: sp.Expr, right: sp.Expr, values: Point) -> int:
+    """Return the sign of `left - right` at an exact point, exactly."""
+    return apart(left, right, values) or sign_of_number(value_at(left, values), value_at(right, values))
 
 
 def sign_of_number(left: sp.Expr, right: sp.Expr = sp.S.Zero) -> int:
