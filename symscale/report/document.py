@@ -14,7 +14,7 @@ from symscale.derivation.step import Derivation, Prose, Step
 from symscale.notation.latex import relation_latex, to_latex
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
-from symscale.report.plain import one_line, small, statements
+from symscale.report.plain import in_units, one_line, small, statements
 from symscale.report.wide import LINE, wide_latex, width
 from symscale.solve.relation import Relation
 
@@ -73,20 +73,21 @@ def _view(derivation: Derivation, escape: Callable[[str], str]) -> dict[str, Any
 
 
 def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, Any]:
-    equations = [equation_latex(each, order) for each in step.equations]
+    scaled, units = in_units(step)
+    equations = [equation_latex(each, order) for each in scaled]
     notes = _plain(step.lines) if step.kind == "count" and len(step.lines) == len(equations) else ()
     return {
         "kind": step.kind,
         "title": step.title,
         "reason": _words(step.reason, order, escape),
-        "conditions": [relation_latex(each.lhs, each.op, each.rhs, order) for each in step.conditions],
+        "conditions": [equation_latex(each, order) for each in step.conditions],
         "equations": equations,
-        "aligned": [equation_latex(each, order, mark="&") for each in step.equations],
+        "aligned": [equation_latex(each, order, mark="&") for each in scaled],
         "notes": list(notes),
         "lines": [] if notes or step.kind == "given" else [_words(each, order, escape) for each in step.lines],
         "code": [line for each in _plain(step.lines) for line in statements(each)] if step.kind == "given" else [],
         "size": _size([] if notes else equations),
-        "units": list(step.units) or [""] * len(equations),
+        "units": units,
     }
 
 
@@ -175,6 +176,12 @@ def template_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "templates"
 
 
+def _unit(text: str) -> str:
+    r"""Return a unit for the inside of a \text of a formula, which holds no formula of its own."""
+    word = escape_latex(one_line(text).replace("$", "USD").replace("%", "percent"))
+    return word.replace(r"$\mu$", r"}\mu\text{")
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -195,7 +202,7 @@ def _environment() -> Environment:
     environment.filters["tex"] = lambda text: escape_latex(one_line(text))
     environment.filters["md"] = lambda text: escape_markdown(one_line(text))
     environment.filters["math"] = markdown_math
-    environment.filters["unit"] = lambda text: escape_latex(one_line(text).replace("$", "USD").replace("%", "percent"))
+    environment.filters["unit"] = _unit
     environment.filters["code"] = code_span
     environment.filters["fence"] = fence
     return environment

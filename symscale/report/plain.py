@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 import sympy as sp
 
 from symscale.derivation.step import Derivation, Prose, Step
-from symscale.notation.numbers import format_number
+from symscale.notation.numbers import displayed, format_number
 from symscale.notation.order import Order
 from symscale.notation.text import relation_text, to_text
 from symscale.solve.relation import Relation
@@ -36,12 +36,12 @@ def step_text(number: int, step: Step, order: Order) -> str:
     """Return one step: its number and title, its reason, its equations with what stands beside them."""
     lines = [f"{number}. {one_line(step.title)}", *_filled(words(step.reason, order), _REASON)]
     if step.conditions:
-        shown = " and ".join(relation_text(each.lhs, each.op, each.rhs, order) for each in step.conditions)
+        shown = " and ".join(equation_text(each, order) for each in step.conditions)
         lines += _filled(f"If {shown}:", _REASON)
-    equations = [equation_text(each, order) for each in step.equations]
+    scaled, units = in_units(step)
+    equations = [equation_text(each, order) for each in scaled]
     if step.kind == "count" and len(step.lines) == len(equations):
         return "\n".join([*lines, *_side_by_side([words(each, order) for each in step.lines], equations)])
-    units = step.units or ("",) * len(equations)
     for each, unit in zip(equations, units, strict=True):
         lines += _indented(broken(f"{each} {unit}".rstrip(), WIDTH - len(_EQUATION)))
     for line in step.lines:
@@ -49,6 +49,19 @@ def step_text(number: int, step: Step, order: Order) -> str:
         given = step.kind == "given"
         lines += _indented(folded(statements(shown))) if given else _filled(shown, _EQUATION)
     return "\n".join(lines)
+
+
+def in_units(step: Step) -> tuple[list[Relation], list[str]]:
+    """Return the equations of a step with numbers scaled to the prefix they are shown with, and the units."""
+    shown: list[Relation] = []
+    words: list[str] = []
+    for each, unit in zip(step.equations, step.units or ("",) * len(step.equations), strict=True):
+        if unit and each.rhs.is_number:
+            value, unit = displayed(each.rhs, unit)
+            each = Relation(each.lhs, each.op, value)
+        shown.append(each)
+        words.append(unit)
+    return shown, words
 
 
 def _filled(text: str, indent: str) -> list[str]:

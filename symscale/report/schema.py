@@ -141,6 +141,7 @@ def _step(step: Step, order: Order) -> dict[str, Any]:
         "reason": words(step.reason, order),
         "when": [_relation(each, order) for each in step.conditions],
         "equation": [_relation(each, order) for each in step.equations],
+        "units": list(step.units) or [""] * len(step.equations),
         "latex": _latex(step.equations, order),
         "lines": [words(each, order) for each in step.lines],
         "checks": [{"name": name, "passed": True} for name in verify(step)],

@@ -1,0 +1,176 @@
+"""A config's JSON -> Config: strictly, by the table of architectures, with a note of everything that was not stated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from symscale.errors import ModelError
+from symscale.machine.model import did_you_mean
+from symscale.transformer.architectures import ARCHITECTURES, REQUIRED, STRUCTURAL, WORDS, Row, Stated
+from symscale.transformer.config import Config, validate
+from symscale.transformer.fields import READERS, Place, shown
+from symscale.transformer.form import Values, config_of
+
+MAX_BYTES = 1_000_000
+MAX_LAYERS = 10_000
+
+
+def load_config(path: str | Path) -> Config:
+    """Return the architecture of a Hugging Face config.json. Raises ModelError naming the file and the field."""
+    path = Path(path)
+    return read_config(parse_json(read_text(path), str(path)), str(path))
+
+
+def read_config(raw: Mapping[str, Any], name: str) -> Config:
+    """Return the architecture that the fields of a config describe; `name` stands in errors.
+
+    Raises ModelError for an unknown model type, and for fields that are missing, of a wrong kind, or contradictory.
+    """
+    fields, notes = _text_model(raw, name)
+    kind = _model_type(fields, name)
+    row = ARCHITECTURES[kind]
+    values = _values(row, fields, name)
+    used = {each for source in row.values() if isinstance(source, Stated) for each in source.names}
+    ignored = sorted(each for each in STRUCTURAL - used if fields.get(each) not in (None, False))
+    every = fields.get("moe_layer_freq")
+    if every not in (None, 1):
+        raise Place(name, "moe_layer_freq").error(f"is {shown(every)}", "Only 1 is read: experts in every later layer.")
+    if fields.get("num_nextn_predict_layers"):
+        notes = (*notes, "Layers that predict further tokens (num_nextn_predict_layers) are not counted.")
+    found = config_of(values, kind, name, notes=notes, ignored=tuple(ignored))
+    return validate(found)
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text. Raises ModelError if it cannot be read, is too long or is not UTF-8."""
+    try:
+        if path.is_dir():
+            path = path / "config.json"
+        if path.stat().st_size > MAX_BYTES:
+            raise ModelError(f"{path}: the file is longer than 1 MB.", hint="A config.json is a page of JSON.")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: the file is not UTF-8 text.", hint="Give the config.json of a model.") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(f"{path}: cannot read the file ({reason}).", hint="Give the path of a config.json.") from error
+
+
+def parse_json(text: str, file: str) -> dict[str, Any]:
+    """Return the object a JSON text holds. Raises ModelError with a caret, or naming a key that stands twice."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found and found[key] != value:
+                raise ModelError(
+                    f"{file}: {key[:60]} stands twice, with {shown(found[key])} and {shown(value)}.", hint="Remove one."
+                )
+            found[key] = value
+        return found
+
+    try:
+        found = json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        raise ModelError(
+            f"{file}: not JSON: {error.msg}.", text=text, position=error.pos, hint="Give the config.json of a model."
+        ) from error
+    except RecursionError as error:
+        raise ModelError(f"{file}: not a config: it is nested too deeply.", hint="Give a config.json.") from error
+    except ValueError as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"{file}: not a config: a number is too long.", hint="Give a config.json.") from error
+    if not isinstance(found, dict):
+        raise ModelError(f"{file}: a list or a single value, not an object.", hint="A config reads { … }.")
+    return found
+
+
+def _text_model(raw: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Return the fields of the language model: the whole file, or the part of a model that sees or hears."""
+    part = raw.get("text_config")
+    if part is None:
+        return raw, ()
+    if not isinstance(part, dict):
+        raise ModelError(f"{name}: text_config is {shown(part)}.", hint="It holds the fields of the language model.")
+    outer = raw.get("tie_word_embeddings")
+    inner = part.get("tie_word_embeddings")
+    if outer is not None and inner is not None and outer != inner:
+        raise ModelError(
+            f"{name}: tie_word_embeddings is {shown(outer)}, and {shown(inner)} in text_config.",
+            hint="Remove one of them.",
+        )
+    inherited = {} if outer is None else {"tie_word_embeddings": outer}
+    kind = raw.get("model_type")
+    note = f"Of {kind if isinstance(kind, str) else 'the file'} only the language model (text_config) is counted."
+    return {**inherited, **part}, (note,)
+
+
+def _model_type(fields: Mapping[str, Any], name: str) -> str:
+    kind = fields.get("model_type")
+    if not isinstance(kind, str):
+        found = "is missing" if kind is None else f"is {shown(kind)}"
+        raise Place(name, "model_type").error(found, 'Give the architecture, such as "model_type": "llama".')
+    if kind not in ARCHITECTURES:
+        raise ModelError(
+            f"{name}: the architecture {shown(kind)} is not known.",
+            hint=f"Known: {', '.join(ARCHITECTURES)}.{did_you_mean(kind, ARCHITECTURES)}",
+        )
+    crossing = next((each for each in ("is_encoder_decoder", "add_cross_attention") if fields.get(each) is True), None)
+    if crossing is not None:
+        raise Place(name, crossing).error("is true", "Only decoder-only transformers are read.")
+    return kind
+
+
+def _values(row: Row, fields: Mapping[str, Any], name: str) -> Values:
+    """Return the value of every word of a row, and which fields had to be assumed."""
+    found: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    assumed: dict[str, str] = {}
+    for word, source in row.items():
+        if not isinstance(source, Stated):
+            found[word] = source
+            continue
+        field = _field(source, fields, name)
+        names[word] = field
+        value = fields.get(field)
+        if value is None:
+            value = _default(source, field, fields, name)
+            if value is not None:
+                assumed[field] = shown(value)
+        found[word] = READERS[WORDS[word]](value, Place(name, field))
+    if found["L"] > MAX_LAYERS:
+        raise Place(name, names["L"]).error(f"is {found['L']:,}", f"Give at most {MAX_LAYERS:,} layers.")
+    return Values(name, found, names, assumed)
+
+
+def _field(source: Stated, fields: Mapping[str, Any], name: str) -> str:
+    """Return the name under which a field stands; two names with two values contradict each other."""
+    present = [each for each in source.names if fields.get(each) is not None]
+    if len({shown(fields[each]) for each in present}) > 1:
+        one, two = present[:2]
+        raise ModelError(
+            f"{name}: {one} is {shown(fields[one])} and {two} is {shown(fields[two])}.",
+            hint="They mean the same: remove one.",
+        )
+    return present[0] if present else source.names[0]
+
+
+def _default(source: Stated, field: str, fields: Mapping[str, Any], name: str) -> Any:
+    if source.default is not REQUIRED:
+        # null is no and nothing; where the type would have a yes or a number, it may not have been meant
+        if field in fields and source.default not in (None, False):
+            usual = shown(source.default)
+            raise Place(name, field).error(
+                "is null", f"Give a value, or leave it out: the model type then has {usual}."
+            )
+        return source.default
+    if field in fields and field == "q_lora_rank":  # null: queries are projected without a rank
+        return None
+    found = "is null" if field in fields else "is missing"
+    raise Place(name, field).error(found, "The model type has no size of its own for it: give a number.")

@@ -1,0 +1,81 @@
+"""What batching wastes and saves: pages of the cache, batches that wait for their longest, prefixes that are shared.
+
+Lengths are taken as even over 1 … M_len tokens where they matter; every mean below is summed, not stated.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from symscale.transformer.config import Config
+from symscale.transformer.inference import T, held_bytes, prefill
+from symscale.vocabulary import fresh, symbol
+
+#: Tokens of a page, tokens of the longest sequence, tokens of a shared prefix, share of prompts that find it.
+PAGE, LONGEST, PREFIX, HIT = symbol("S_page"), symbol("S_max"), symbol("T_prefix"), symbol("f_hit")
+B, S = symbol("B"), symbol("S")
+
+
+def wasted_slots() -> sp.Expr:
+    """Return the mean number of empty slots in the last page of a sequence: (page − 1)/2 tokens.
+
+    The last page holds 1 … page tokens, each as often, while a sequence grows or where lengths are even.
+    """
+    filled = fresh("n")
+    return sp.factor(sp.summation(PAGE - filled, (filled, 1, PAGE)) / PAGE)
+
+
+def page_occupancy(length: sp.Expr = S) -> sp.Expr:
+    """Return which share of the slots in pages holds a token, for sequences of `length` tokens on average."""
+    return sp.cancel(length / (length + wasted_slots()))
+
+
+def reserved_occupancy() -> sp.Expr:
+    """Return which share of the slots is used where S_max are kept for each sequence: (S_max + 1)/(2·S_max)."""
+    length = fresh("n")
+    return sp.cancel(sp.summation(length, (length, 1, LONGEST)) / LONGEST / LONGEST)
+
+
+def paging_gain() -> sp.Expr:
+    """Return how many times as many sequences fit in pages as where S_max slots are kept for each, at even lengths."""
+    mean = LONGEST * reserved_occupancy()
+    return sp.cancel(page_occupancy(mean) / reserved_occupancy())
+
+
+def static_occupancy() -> sp.Expr:
+    """Return which share of its slots a batch of B uses that runs until its longest is done: (B + 1)/(2·B).
+
+    Lengths are even over 0 … S_max: the mean is S_max/2, and the longest of B has the density B·x^(B−1)/S_max^B.
+    A batch that is refilled at every step, continuous batching, uses all of them.
+    """
+    length = fresh("x")
+    longest = sp.integrate(length * B * length ** (B - 1) / LONGEST**B, (length, 0, LONGEST))
+    mean = sp.integrate(length / LONGEST, (length, 0, LONGEST))
+    return sp.cancel(sp.powsimp(mean / longest))
+
+
+def prefix_flops(config: Config) -> sp.Expr:
+    """Return the FLOPs that a cached prefix of T_prefix tokens saves a prompt: those of its own prefill.
+
+    Nothing later changes what causal layers make of a prefix; the logits of its last token are not made either way.
+    """
+    whole = prefill(config)
+    alone = (whole.weight_flops + whole.score_flops).xreplace({T: PREFIX})
+    return sp.expand(alone - _logits(config))
+
+
+def prefix_share(config: Config) -> sp.Expr:
+    """Return which share of the FLOPs of prefills is saved where f_hit of the prompts find their prefix cached."""
+    whole = prefill(config)
+    return HIT * prefix_flops(config) / (whole.weight_flops + whole.score_flops)
+
+
+def prefix_bytes(config: Config) -> sp.Expr:
+    """Return the HBM that B sequences save by holding one prefix together: (B − 1) caches of it [B]."""
+    cache = held_bytes(config).cache
+    return (B - 1) * cache.subs(S, PREFIX)
+
+
+def _logits(config: Config) -> sp.Expr:
+    """Return the FLOPs of the logits of one token: what a prefill of no tokens at all would still do."""
+    return prefill(config).weight_flops.xreplace({T: sp.S.Zero})

@@ -1,0 +1,108 @@
+"""A training run: the best meshes of a step, their conditions, and what the whole run takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from symscale.machine import Machine
+from symscale.notation.numbers import format_number, format_quantity
+from symscale.transformer.conditions import Condition, conditions
+from symscale.transformer.config import Config
+from symscale.transformer.plan import Plans, plan
+from symscale.transformer.step import Setting, step_form
+
+DAY = 86_400
+HOUR = 3_600
+
+
+@dataclass(frozen=True)
+class Training:
+    """The plans of a model, the conditions of the best one, and totals of a run of so many tokens (0: not asked)."""
+
+    model: str
+    setting: Setting
+    chips: int
+    plans: Plans
+    conditions: tuple[Condition, ...]
+    totals: Mapping[str, float]
+
+    @property
+    def title(self) -> str:
+        """What was planned."""
+        return (
+            f"{self.model} on {self.chips:,} chips of {self.plans.cluster.title}: "
+            f"{self.setting.tokens:,} tokens per step, sequences of {self.setting.length:,}"
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What the times assume, how many meshes there were, and the totals."""
+        plans, setting = self.plans, self.setting
+        hidden = {
+            "max": "every network hides behind the arithmetic",
+            "axes-serial": "networks take turns and hide behind the arithmetic together",
+            "sum": "no network hides",
+        }[setting.overlap]
+        found = [
+            f"{plans.compared:,} meshes compared, {plans.fitting:,} fit into memory. A step is a lower bound in which "
+            f'{hidden}, with the bubble of {setting.schedule.upper()}; "nothing hidden" adds all networks. Weights, '
+            f"gradients and activations in {setting.dtype}, optimizer {setting.optimizer} split over replicas "
+            f"(ZeRO-1), checkpointing {setting.remat}, scores {'causal' if setting.causal else 'without a mask'}; "
+            f"no straggler, no load imbalance between experts."
+        ]
+        if not plans.best and plans.smallest is not None:
+            least = format_quantity(plans.smallest.bytes, "B", 4)
+            found.append(f"None fits: the mesh with the least memory holds {least} a chip.")
+        return [*found, *(f"{name}: {_total(name, value)}" for name, value in self.totals.items())]
+
+    @property
+    def legend(self) -> list[str]:
+        """What the symbols of the conditions mean."""
+        small = {f"{use.kind} over {', '.join(use.axes)}" for each in self.conditions for use in each.left_out}
+        words = (
+            "N_axis is the size of an axis, m the microbatches, u_… what the network takes for a byte of the whole "
+            "array in a collective [s/B], such as (X - 1)/(X*W) for an AllGather over X chips. Numbers are those of "
+            "the model, to four digits."
+        )
+        return [words, *([f"Left out, below 1 % of their axis: {'; '.join(sorted(small))}."] if small else [])]
+
+
+def _total(name: str, value: float) -> str:
+    if "USD" in name:
+        return f"{format_number(value, 4)} USD"
+    if "days" in name or "hours" in name:
+        return format_number(value, 4)
+    return format_quantity(value, "FLOP", 4) if "FLOPs" in name else format_number(value, 6)
+
+
+def training(
+    config: Config,
+    setting: Setting,
+    cluster: Machine,
+    chips: int,
+    *,
+    top: int = 10,
+    tokens: int = 0,
+    reserve: float = 0,
+) -> Training:
+    """Return the plans of a training run of `tokens` tokens. Raises ModelError and MachineError as `plan` does."""
+    plans = plan(config, setting, cluster, chips, top=top, reserve=reserve)
+    if not plans.best:
+        return Training(config.name, setting, chips, plans, (), {})
+    best = plans.best[0]
+    form = step_form(config, setting, heads=best.heads, open_batch=True)
+    found = tuple(conditions(form, best, setting.tokens))
+    totals: dict[str, float] = {}
+    if tokens:
+        steps = tokens / setting.tokens
+        seconds = steps * best.seconds
+        totals = {
+            "steps": steps,
+            "model FLOPs": steps * float(plans.forms[best.heads].flops),
+            "days": seconds / DAY,
+            "chip hours": seconds * chips / HOUR,
+        }
+        if cluster.price is not None:
+            totals["price in USD"] = seconds * chips * float(cluster.price)
+    return Training(config.name, setting, chips, plans, found, totals)
