@@ -21,6 +21,7 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("symscale needs Python 3.11 or later: make PYTHON=python3.12 setup" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	@$(BIN)/python -m compileall -q symscale derivations  # as pip does for a package that is not editable
 	@touch $@
 
 test: $(STAMP)  ## run the tests (PYTEST_ARGS="-k crossover" narrows them)
@@ -43,9 +44,10 @@ reports: $(STAMP)  ## render every derivation to reports/
 reports-current: $(STAMP)  ## fail if a committed report differs from what would be rendered now
 	$(BIN)/symscale report --check
 
-verify: $(STAMP)  ## compare programs with what JAX compiles for eight CPU devices (installs jax)
+verify: $(STAMP)  ## compare programs with what JAX compiles, models with transformers, formulas with KaTeX (installs them)
 	$(BIN)/python -m pip install --quiet -e '.[dev,verify]'
-	$(BIN)/python -m pytest -m verify $(PYTEST_ARGS)
+	@npm install --silent --no-save --no-package-lock katex || echo "KaTeX is not checked: npm could not install it"
+	NODE_PATH=$(CURDIR)/node_modules $(BIN)/python -m pytest -m verify $(PYTEST_ARGS)
 
 wheel: $(STAMP)  ## build dist/*.tar.gz and, from it, dist/*.whl
 	rm -rf dist
@@ -59,4 +61,4 @@ format: $(STAMP)  ## let ruff fix and format
 	$(BIN)/ruff format .
 
 clean:  ## remove what the other targets create
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) node_modules dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

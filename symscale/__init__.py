@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from symscale.derivation.layer import Layer, lay
     from symscale.derivation.question import Answered, Question, derive
     from symscale.derivation.registry import ids, written
+    from symscale.derivation.served import Inference, inference, summed
     from symscale.derivation.stack import Table, stacked, tabulated
     from symscale.derivation.step import Derivation, Step, verify
     from symscale.errors import SymscaleError
@@ -32,6 +33,16 @@ if TYPE_CHECKING:
     from symscale.notation.text import to_text
     from symscale.report import json, latex, markdown, text
     from symscale.solve import Case, Interval, Limit, Relation, Solution, approximate, crossover, minimise, regimes
+    from symscale.transformer.inference import distinct_experts
+    from symscale.transformer.serving_batching import (
+        page_occupancy,
+        prefix_flops,
+        reserved_occupancy,
+        static_occupancy,
+        wasted_slots,
+    )
+    from symscale.transformer.serving_prefill import evicted_per_step, finished_per_second
+    from symscale.transformer.serving_speculation import expected_tokens, speedup
     from symscale.vocabulary import symbol
 
 # Name -> the module it is in, and its name there. `derivation`, `machine` and `partition` are packages that can be
@@ -46,6 +57,7 @@ _PLACES = {
     "derivation.layer": "Layer lay",
     "derivation.question": "Answered Question derive",
     "derivation.registry": "ids written",
+    "derivation.served": "Inference inference summed",
     "derivation.stack": "Table stacked tabulated",
     "derivation.step": "Derivation Step verify",
     "errors": "SymscaleError",
@@ -57,6 +69,10 @@ _PLACES = {
     "notation.text": "to_text",
     "report": "json latex markdown text",
     "solve": "Case Interval Limit Relation Solution approximate crossover minimise regimes",
+    "transformer.inference": "distinct_experts",
+    "transformer.serving_batching": "page_occupancy prefix_flops reserved_occupancy static_occupancy wasted_slots",
+    "transformer.serving_prefill": "evicted_per_step finished_per_second",
+    "transformer.serving_speculation": "expected_tokens speedup",
     "vocabulary": "symbol",
 }
 _PACKAGES = ("derivation", "machine", "partition")
@@ -73,6 +89,7 @@ __all__ = [
     "Case",
     "Compared",
     "Derivation",
+    "Inference",
     "Interval",
     "Layer",
     "Layout",
@@ -92,10 +109,15 @@ __all__ = [
     "crossover",
     "derivation",
     "derive",
+    "distinct_experts",
     "elaborate",
+    "evicted_per_step",
+    "expected_tokens",
+    "finished_per_second",
     "format_number",
     "format_quantity",
     "ids",
+    "inference",
     "json",
     "latex",
     "lay",
@@ -104,14 +126,20 @@ __all__ = [
     "machines",
     "markdown",
     "minimise",
+    "page_occupancy",
     "parse_assignments",
     "parse_formula",
     "parse_limits",
     "parse_relation",
     "partition",
+    "prefix_flops",
     "regimes",
+    "reserved_occupancy",
     "solve_relation",
+    "speedup",
     "stacked",
+    "static_occupancy",
+    "summed",
     "symbol",
     "tabulated",
     "text",
@@ -119,6 +147,7 @@ __all__ = [
     "to_latex",
     "to_text",
     "verify",
+    "wasted_slots",
     "written",
 ]
 

@@ -41,6 +41,10 @@ class MachineError(SymscaleError):
     """An unknown chip, network or dtype, or a machine file that does not validate."""
 
 
+class ModelError(SymscaleError):
+    """An unknown model or architecture, or a config with a missing or contradictory field."""
+
+
 class UndecidedError(SymscaleError):
     """A question whose answer depends on a sign that the assumptions do not settle."""
 

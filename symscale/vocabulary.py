@@ -51,9 +51,12 @@ _ENTRIES = (
     Entry("W_dcn", r"W_\text{dcn}", "data-centre egress per chip, one direction", "B/s", "1e8", "1e12"),
     Entry("W_nvlink", r"W_\text{nvlink}", "NVLink egress per chip, one direction", "B/s", "1e10", "1e13"),
     Entry("W_ib", r"W_\text{ib}", "scale-out egress per chip, one direction", "B/s", "1e9", "1e12"),
+    Entry("W_node", r"W_\text{node}", "egress of a node of a cluster, one direction", "B/s", "1e10", "1e14"),
+    Entry("W_leaf", r"W_\text{leaf}", "egress of the nodes behind one layer of leaf switches", "B/s", "1e10", "1e15"),
     Entry("W_pcie", r"W_\text{pcie}", "PCIe bandwidth per chip, one direction", "B/s", "1e9", "1e12"),
     Entry("T_hop", r"T_\text{hop}", "latency of one hop", "s", "1e-7", "1e-3"),
     Entry("M_hbm", r"M_\text{hbm}", "HBM capacity of one chip", "B", "1e9", "1e13"),
+    Entry("M_array", r"M_\text{array}", "bytes of an array", "B", "1", "1e13"),
     Entry("b", "b", "bytes per element", "B", "1/2", "8"),
     # results
     Entry("T_math", r"T_\text{math}", "time of the arithmetic", "s", "1e-9", "1e3"),

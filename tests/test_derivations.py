@@ -21,7 +21,7 @@ from symscale.solve import Limit, approximate
 from symscale.solve.relation import sign_of_number
 from symscale.vocabulary import symbol
 
-OURS = ("roofline/", "collectives/", "sharding/", "training/")
+OURS = ("roofline/", "collectives/", "sharding/", "training/", "gpus/", "tpus/")
 LIBRARY = [each for each in ids() if each.startswith(OURS)]
 
 

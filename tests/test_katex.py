@@ -1,7 +1,4 @@
-"""Every formula of the Markdown reports against KaTeX, which is what renders them (`make verify`, with node and katex).
-
-npm install katex && NODE_PATH=node_modules pytest -m verify tests/test_katex.py
-"""
+"""Every formula of the Markdown reports against KaTeX, which is what renders them (`make verify`, with npm)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import sympy as sp
 from hypothesis import given, settings
 
 from symscale.errors import NotationError
-from symscale.notation.numbers import decimal, format_number, format_quantity
+from symscale.notation.numbers import decimal, displayed, format_number, format_quantity
 from symscale.quantity import parse_quantity
 from symscale.vocabulary import symbol
 
@@ -124,3 +124,17 @@ def test_a_shown_number_is_within_half_a_digit(value: Fraction, digits: int, sca
     assert (shown == 0) == (value == 0)
     rounded = decimal(value, digits)
     assert value == 0 or len(rounded.digits) == digits
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        ("1/5000", "s", (200, "µs")),
+        ("45000", "B", (45, "kB")),
+        ("180e9", "B/s", (180, "GB/s")),
+        ("2550", "tokens per chip", (2550, "tokens per chip")),
+        ("1/2", "B", (R("1/2"), "B")),
+    ],
+)
+def test_a_number_and_its_unit_are_scaled_together(value: str, unit: str, shown: tuple[object, str]) -> None:
+    assert displayed(R(value), unit) == shown

@@ -14,6 +14,9 @@ from symscale.cli.completion import completion
 from symscale.cli.derive import derive
 from symscale.cli.library import list_, report, show
 from symscale.cli.machines import machines
+from symscale.cli.model import model
+from symscale.cli.plan import plan
+from symscale.cli.serve import serve
 from symscale.cli.solve import solve
 
 OK, WRONG, USAGE = 0, 1, 2
@@ -34,7 +37,7 @@ def cli() -> None:
     """
 
 
-for command in (derive, solve, compare, machines, list_, show, report, completion):
+for command in (derive, solve, compare, machines, model, plan, serve, list_, show, report, completion):
     cli.add_command(command)
 
 

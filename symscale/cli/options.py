@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from symscale.machine import Machine
 
 F = TypeVar("F", bound=Callable[..., Any])
-NETWORKS = ("ici", "dcn", "nvlink", "ib", "pcie")
+NETWORKS = ("ici", "dcn", "nvlink", "ib", "pcie", "tree", "node", "leaf", "spine", "core")
 
 
 def chips(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -24,27 +24,35 @@ def chips(context: click.Context, parameter: click.Parameter, incomplete: str) -
     return [name for name in machines() if name.startswith(incomplete)]
 
 
-def filled(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
-    """Refuse an option that is given but empty, as an unset variable of a shell leaves it."""
-    if value is not None and not value.strip():
-        from symscale.errors import SymscaleError
+def filled(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str:
+    """Refuse an option that is given twice, or empty, as an unset variable of a shell leaves it."""
+    from symscale.errors import SymscaleError
 
+    if len(values) > 1:
+        said = " and ".join(repr(each[:40]) for each in values[:2])
+        raise SymscaleError(
+            f"{parameter.opts[0]} is given {len(values)} times: {said}.",
+            hint=f"Give it once{', with commas between its parts' if ',' in str(parameter.metavar) else ''}.",
+        )
+    if values and not values[0].strip():
         raise SymscaleError(f"{parameter.opts[0]} is empty.", hint="Leave it out, or give it a value.")
-    if value is None and parameter.required:
+    if not values and parameter.required:
         raise click.MissingParameter(ctx=context, param=parameter)
-    return value or ""
+    return values[0] if values else ""
 
 
 def text_option(*names: str, metavar: str, help: str, **more: Any) -> Callable[[F], F]:
     """Return an option that holds a text: "" where it is not given, never a blank one."""
-    return click.option(*names, default=None, metavar=metavar, help=help, callback=filled, **more)
+    return click.option(*names, multiple=True, metavar=metavar, help=help, callback=filled, **more)
 
 
-ON = text_option("--on", "on", metavar="CHIP", shell_complete=chips, help="Put in a chip's numbers (see `machines`).")
+ON = text_option("--on", "on", metavar="CHIP", shell_complete=chips, help="A chip, slice v5e:4x16, cluster h100:1024.")
 MACHINE = text_option("--machine", "machine_file", metavar="FILE.toml", help="Your own chip.")
 SET = click.option("--set", "sets", multiple=True, metavar="D=8192", help="Give a number, or link: F=4*D.")
 LET = click.option("--let", "lets", multiple=True, metavar="T1=2*B*D*F/C", help="Name a formula for use in others.")
-ASSUME = text_option("--assume", metavar="'B << D, F'", help="Limits of the approximate form.")
+ASSUME = text_option(
+    "--assume", metavar="'B << D, F'", help="Limits of the approximate form, instead of the usual (mesh axes are long)."
+)
 EXACT = click.option("--exact", is_flag=True, help="Stop at the exact form.")
 FORMAT = click.option("--format", "style", default="text", show_default=True, help="text, md, latex or json.")
 OUTPUT = text_option("--output", "-o", metavar="FILE", help="Write to a file, not to the terminal.")
@@ -59,6 +67,7 @@ PROGRAM = (
     SET,
     LET,
     click.option("--latency", is_flag=True, help="Count hops times T_hop as well as bytes over bandwidth."),
+    click.option("--in-network", is_flag=True, help="Switches add up the sums of AllReduces (SHARP)."),
     click.option("--regather", is_flag=True, help="Free gathered activations and gather them again."),
 )
 
@@ -88,6 +97,9 @@ def question(program: str, **options: Any) -> Question:
         )
     if options.get("assume") and not options.get("solve"):
         raise SymscaleError("--assume is a limit of an answer, and nothing is asked.", hint="Add --solve B.")
+    if options.get("subject_to") and not (options.get("solve") or options.get("minimize")):
+        raise SymscaleError("--subject-to constrains an answer, and nothing is asked.", hint="Add --solve B.")
+    _used(lets, options)
     return Question(
         program,
         solve=named(options.get("solve", ""), lets),
@@ -101,10 +113,24 @@ def question(program: str, **options: Any) -> Question:
         exact=options.get("exact", False),
         minimize=options.get("minimize", ""),
         subject_to=options.get("subject_to", ""),
-        values={name: value.subs(lets) for name, value in assignments(options["sets"]).items()},
+        values={name: value.subs(lets) for name, value in assignments(options["sets"], counts=True).items()},
         latency=options["latency"],
         regather=options["regather"],
+        in_network=options["in_network"],
     )
+
+
+def _used(lets: Mapping[sp.Symbol, sp.Expr], options: Mapping[str, Any]) -> None:
+    """Refuse a name of --let that no other formula uses, such as that of a size."""
+    from symscale.errors import SymscaleError
+
+    for name in map(str, lets):
+        others = [each.partition("=")[2] for each in (*options["sets"], *options["lets"])]
+        if not any(name in each for each in (*others, options.get("solve", ""))):
+            raise SymscaleError(
+                f"--let names {name}, and neither --set nor --solve uses it.",
+                hint=f"Leave it out, or give a size of the program by --set {name}=….",
+            )
 
 
 def named(text: str, lets: Mapping[sp.Symbol, sp.Expr]) -> str:
@@ -120,11 +146,11 @@ def named(text: str, lets: Mapping[sp.Symbol, sp.Expr]) -> str:
 def chip(name: str, file: str) -> Machine | None:
     """Return the machine the options name, if any."""
     from symscale.errors import MachineError
-    from symscale.machine import load_machine, machine
+    from symscale.machine import chosen, from_file
 
     if name and file:
         raise MachineError("Both --on and --machine are given.", hint="Use one of them.")
-    return load_machine(file) if file else machine(name) if name else None
+    return from_file(file) if file else chosen(name or None)
 
 
 def sizes(text: str) -> dict[str, sp.Expr]:
@@ -133,7 +159,7 @@ def sizes(text: str) -> dict[str, sp.Expr]:
     from symscale.errors import NotationError
     from symscale.notation.formula import parse_assignments
 
-    found = parse_assignments(text) if text else {}
+    found = parse_assignments(text, counts=True) if text else {}
     for name, size in found.items():
         finite(name, size)
         if size.is_number and not (size.is_Integer and 1 <= size <= LARGEST):
@@ -144,27 +170,46 @@ def sizes(text: str) -> dict[str, sp.Expr]:
 
 def placement(text: str) -> dict[str, sp.Expr | str]:
     """Return where `X=3,P=dcn` lays mesh axes: on a number of physical axes, or on a network."""
+    if not text:
+        return {}
+    import re
+
     from symscale.errors import NotationError
-    from symscale.notation.formula import parse_formula
 
     found: dict[str, sp.Expr | str] = {}
-    for part in filter(None, (each.strip() for each in text.split(","))):
+    for match in re.finditer(r"[^,;]+", text):
+        part, at = match.group(), match.start()
         name, equals, where = (each.strip() for each in part.partition("="))
+        at += len(part) - len(part.lstrip())
         if not equals or not where or not name:
-            raise NotationError(
-                f"{part!r} places no axis.", text=text, position=text.find(part), hint="Write X=3 or P=dcn."
-            )
-        if where.lower() in NETWORKS:
-            found[name] = where.lower()
-            continue
-        links = parse_formula(where).expr
-        named = all(str(each).startswith("M_") for each in links.free_symbols)
-        if not named or (links.is_number and not (links.is_Integer and 1 <= links <= 100)):
-            raise NotationError(
-                f"The axis {name} cannot lie on {where[:40]!r}.",
-                text=text,
-                position=text.find(where, text.find(part)),
-                hint=f"Give a number of physical axes from 1, a symbol M_{name}, or a network: {', '.join(NETWORKS)}.",
-            )
-        found[name] = links
+            raise NotationError(f"{part.strip()!r} places no axis.", text=text, position=at, hint="Write X=3 or P=dcn.")
+        if name in found:
+            raise NotationError(f"The axis {name} is placed twice.", text=text, position=at, hint="Leave one out.")
+        found[name] = _place(name, where, text, text.index(where, text.index("=", at)))
+    if not found:
+        raise NotationError("--axes places no axis.", text=text, position=0, hint="Write X=3 or P=dcn.")
     return found
+
+
+def _place(name: str, where: str, text: str, at: int) -> sp.Expr | str:
+    """Return the network of a mesh axis, or the number of physical axes it spans: a whole number or a symbol M_X."""
+    from symscale.errors import NotationError, SymscaleError
+    from symscale.notation.formula import parse_formula
+    from symscale.vocabulary import TABLE
+
+    if where.lower() in NETWORKS:
+        return where.lower()
+    try:
+        links = parse_formula(where).expr
+    except SymscaleError:
+        links = None
+    if links is not None and links.is_Symbol and str(links).startswith("M_") and str(links) not in TABLE:
+        return links
+    if links is not None and links.is_Integer and 1 <= links <= 100:
+        return links
+    raise NotationError(
+        f"The axis {name} cannot lie on {where[:40]!r}.",
+        text=text,
+        position=at,
+        hint=f"Give a number of physical axes from 1, a symbol M_{name}, or a network: {', '.join(NETWORKS)}.",
+    )

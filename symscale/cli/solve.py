@@ -46,15 +46,9 @@ def solve(
       symscale solve "T1 >= T2" --for B --let T1=2*B*D*F/C --let "T2=2*b*D*F/W_ici" --set D=8192
     """
     style = style_of(style)
-    from symscale.derivation.formulae import Asked, assignments, solve_relation
-    from symscale.errors import SymscaleError
-    from symscale.quantity import parse_unit
+    from symscale.derivation.formulae import Asked, assignments, given_units, solve_relation
 
-    dimensions = {}
-    for name, equals, word in (each.partition("=") for each in units):
-        if not equals:
-            raise SymscaleError(f"{name[:40]!r} gives no unit.", hint="Write --unit W_pcie=B/s.")
-        dimensions[name.strip()] = parse_unit(word.strip()).dimension
+    dimensions = given_units(units)
     if exact:
         assume = ""
     found = solve_relation(

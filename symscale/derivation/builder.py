@@ -7,17 +7,22 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
+from symscale.collectives import Cost, lies
 from symscale.cost import PassCost, Times, times
+from symscale.derivation.answer import conclusion
 from symscale.derivation.choices import choice_step, described
-from symscale.derivation.crossover import Crossover, bounds, cross, pass_name, resource_name
-from symscale.derivation.evaluate import evaluate
-from symscale.derivation.layer import Layer, lay
-from symscale.derivation.limits import read_limits, readable
+from symscale.derivation.crossover import Crossover, cross
+from symscale.derivation.evaluate import evaluate, numbers
+from symscale.derivation.layer import MOST_AXES, Layer, lay, spanned
+from symscale.derivation.limits import read_limits
 from symscale.derivation.mesh import constraint
 from symscale.derivation.minimum import Optimised, optimise
+from symscale.derivation.names import renamed
+from symscale.derivation.networks import algorithm_step, collective_step, sending_step
 from symscale.derivation.proof import Equal
 from symscale.derivation.recount import Recount
-from symscale.derivation.sizes import padding
+from symscale.derivation.scheduling import Scheduling
+from symscale.derivation.sizes import fitting, padding
 from symscale.derivation.spent import times_step
 from symscale.derivation.step import Derivation, Step
 from symscale.derivation.verbs import (
@@ -64,7 +69,7 @@ class Legal:
                     raise StepError(f"Operands of {planned.result} split {dim} differently.")
 
 
-class Builder:
+class Builder(Scheduling):
     """A derivation being written: `d` in a derivation file."""
 
     def __init__(self, title: str, source: str = "") -> None:
@@ -85,6 +90,11 @@ class Builder:
         self.steps.append(step)
 
     @staticmethod
+    def read(text: str) -> sp.Expr:
+        """Return the formula that a text writes, such as "4*B*D/W_node"."""
+        return parse_formula(text).expr
+
+    @staticmethod
     def symbol(name: str) -> sp.Symbol:
         """Return the positive symbol of this name, such as a number of physical axes M_X."""
         return symbol(name)
@@ -102,10 +112,12 @@ class Builder:
         passes: Sequence[str] = ("forward", "backward", "update"),
         latency: bool = False,
         regather: bool = False,
+        in_network: bool = False,
     ) -> Layer:
         """Read, plan and price a program, and write it down as given.
 
-        `axes` gives for a mesh axis the number of physical axes it spans or the name of its network.
+        `axes` gives for a mesh axis the number of physical axes it spans or the name of its network or level; with
+        `in_network` switches add up the sums of AllReduces.
         Raises NotationError, LayoutError, MachineError.
         """
         laid = {name: sp.Integer(size) if isinstance(size, int) else size for name, size in (mesh or {}).items()}
@@ -124,10 +136,12 @@ class Builder:
             passes=passes,
             latency=latency,
             regather=regather,
+            in_network=in_network,
         )
+        fitting(layer, values or {})
         self.layer = layer
         self.order = merge(self.order, layer.order)
-        setting = " ".join([_setting(layer), *padding(layer)])
+        setting = " ".join([_setting(layer), *renamed(layer), *padding(layer)])
         self.add(Step("given", "The program", setting, (), (Legal(layer),), lines=(text.strip(),)))
         return layer
 
@@ -161,6 +175,54 @@ class Builder:
     def intensity(self, layer: Layer, which: str = "forward") -> sp.Expr:
         """Return the FLOPs per byte of HBM traffic of a pass, which `counts` writes down [FLOP/B]."""
         return intensity(layer.costs[which])
+
+    def collective(
+        self,
+        kind: str,
+        volume: str | sp.Expr,
+        mesh: Mapping[str, int | sp.Expr],
+        over: Sequence[str] = (),
+        *,
+        on: str | Machine | None = None,
+        axes: Mapping[str, int | str | sp.Expr] | None = None,
+        in_network: bool = False,
+        copies: str | int | sp.Expr | None = None,
+        latency: bool = False,
+    ) -> Cost:
+        """Return what a collective of `volume` bytes costs on its own, and write it down.
+
+        `mesh` has the axes that lie on the network, `over` those of the collective (all of them if left out);
+        `copies` k sends each token of an AllToAll to k of the chips. Raises MachineError.
+        """
+        found, step = collective_step(
+            kind,
+            read(volume),
+            {name: read(size) for name, size in mesh.items()},
+            tuple(over) or tuple(mesh),
+            chosen(on),
+            {name: where if isinstance(where, str) else read(where) for name, where in (axes or {}).items()},
+            in_network=in_network,
+            copies=None if copies is None else read(copies),
+            latency=latency,
+        )
+        self.steps.append(step)
+        return found
+
+    def all_reduce(
+        self, algorithm: str, volume: str | sp.Expr, chips: str | int, egress: str = "W_nvlink", hop: str = "T_hop"
+    ) -> sp.Expr:
+        """Return the time of an AllReduce through one switch by a `ring` or two binary trees (`tree`), step by step."""
+        found, step = algorithm_step(algorithm, read(volume), read(chips), read(egress), read(hop))
+        self.steps.append(step)
+        return found
+
+    def send(
+        self, volume: str | sp.Expr, *, paths: int = 1, hops: int = 1, egress: str = "W_link", hop: str = "T_hop"
+    ) -> sp.Expr:
+        """Return the time to send `volume` bytes to another chip over disjoint paths, the hops' latency included."""
+        found, step = sending_step(read(volume), paths, hops, read(egress), read(hop))
+        self.steps.append(step)
+        return found
 
     def collectives(self, layer: Layer, which: str = "forward") -> None:
         """Write down the collectives of a pass, each with the whole array V over its axes [B]."""
@@ -231,8 +293,8 @@ class Builder:
             raise SymscaleError("There is nothing to evaluate yet.", hint="Solve a crossover first.")
         crossover = crossover or self.crossovers[-1]
         chip = chosen(on)
-        found, step = evaluate(crossover, self.layer, chip, _given(values))
-        self.steps.append(step)
+        found, steps = evaluate(crossover, self.layer, chip, _given(values))
+        self.steps += steps
         self.crossovers[self.crossovers.index(crossover)] = found
         if expect is not None:
             expected_number(found.value, str(expect))
@@ -288,28 +350,22 @@ class Builder:
             chip=chosen(on),
         )
 
-    def conclude(self, found: Crossover) -> None:
-        """Restate the headline: the strictest condition, with its dtype form and its number."""
-        answer = found.headline
-        equations = [each for case in answer.cases for each in bounds(answer.unknown, case)]
-        if not equations or self.layer is None:
-            return
-        widths = {k: v for k, v in self.layer.typed.numbers.items() if k not in answer.unknown.free_symbols}
-        typed = [each.subs(widths) for each in equations]
-        shown, again = [*equations], [each.rhs for each in equations]
-        if typed != equations:
-            shown += typed
-            again += [each.rhs.subs(list(widths.items())) for each in equations]
-        if found.value is not None and len(equations) == 1:
-            shown.append(Relation(equations[0].lhs, equations[0].op, found.value))
-            again.append(found.value)
-        limits = f", for {', '.join(map(readable, answer.assumptions))}" if answer.assumptions else ""
-        which, resource = pass_name(found.passes).lower(), resource_name(found.resource)
-        reason = f"The strictest condition: {which} against {resource}{limits}"
-        reason += f"; the last line on {found.on}." if found.on and found.value is not None else "."
-        conditions = tuple(each for case in answer.cases if case.intervals for each in case.when)
-        units = ("",) * (len(shown) - 1) + (found.unit if found.value is not None else "",)
-        self.add(Step("remark", "Answer", reason, tuple(shown), (Equal(tuple(again)),), (), conditions, units))
+    def conclude(
+        self,
+        found: Crossover,
+        beside: Sequence[Crossover] = (),
+        *,
+        on: str | Machine | None = None,
+        values: Mapping[str, sp.Expr | int] | None = None,
+    ) -> None:
+        """Restate the headline: the strictest condition, with its dtype form and its number.
+
+        `beside` are conditions that do not depend on the unknown and have to hold too; `on` and `values` are what
+        the crossovers were evaluated with.
+        """
+        if self.layer is not None:
+            known = numbers(self.layer, chosen(on), _given(values))
+            self.steps += conclusion(found, self.layer, known, beside)
 
     def remark(self, text: str, *equations: Relation, equal: Sequence[sp.Expr] = ()) -> None:
         """Note something that an equation shows; `equal` are the right sides, found another way."""
@@ -338,8 +394,15 @@ def intensity(cost: PassCost) -> sp.Expr:
     return 1 / tidy([term / cost.total_flops for term in sp.Add.make_args(cost.hbm_bytes)])
 
 
+def read(value: str | int | sp.Expr) -> sp.Expr:
+    """Return an expression from what an author writes: a formula, a whole number, or an expression."""
+    if isinstance(value, str):
+        return parse_formula(value).expr
+    return sp.Integer(value) if isinstance(value, int) else value
+
+
 def _given(values: Mapping[str, sp.Expr | int] | None) -> dict[sp.Symbol, sp.Expr]:
-    return {symbol(k): sp.Integer(v) if isinstance(v, int) else v for k, v in (values or {}).items()}
+    return {symbol(k): read(v) for k, v in (values or {}).items()}
 
 
 def _setting(layer: Layer) -> str:
@@ -347,10 +410,13 @@ def _setting(layer: Layer) -> str:
     for axis, on in layer.axes.items():
         size = layer.program.mesh[axis]
         links = f" spanning {on.links} physical axes" if on.links != 1 else ""
-        ring = ("ring" if on.closed else "line") if on.kind == "torus" else "switch"
         assumed = " (wraparound assumed)" if size.is_Symbol and on.kind == "torus" else ""
-        parts.append(f"{axis}: {'' if size.is_Symbol else f'{size} chips on '}a {ring} of {on.network}{links}{assumed}")
-    return "Mesh axes: " + "; ".join(parts) + "." if parts else "One chip, nothing is sharded."
+        parts.append(f"{axis}: {'' if size.is_Symbol else f'{size} chips on '}{lies(on)}{links}{assumed}")
+    said = "Mesh axes: " + "; ".join(parts) + "." if parts else "One chip, nothing is sharded."
+    taken = spanned(list(layer.axes.values()), {})
+    if taken > MOST_AXES:
+        said += f" Together they take {taken} physical axes of a torus; chips have at most {MOST_AXES}."
+    return said
 
 
 def _collectives(d: Builder, layer: Layer, which: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import sympy as sp
 
@@ -12,11 +13,11 @@ from symscale.derivation.builder import PASSES, Builder
 from symscale.derivation.crossover import Answer, Crossover, bounds
 from symscale.derivation.evaluate import numbers, quantity
 from symscale.derivation.layer import Layer
-from symscale.derivation.limits import limit_text, listed, read_limits, readable
+from symscale.derivation.limits import comparable, limit_text, listed, read_limits, readable
 from symscale.derivation.mesh import aliases
 from symscale.derivation.proof import Covers, Equal, Evaluated, InLimit, Solved, Substituted
 from symscale.derivation.question import Question, checked_options, planned
-from symscale.derivation.sizes import placed, settled
+from symscale.derivation.sizes import by_dimension, placed, settled
 from symscale.derivation.step import Derivation, Prose, Step
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import Machine, chosen
@@ -26,13 +27,17 @@ from symscale.notation.numbers import format_number
 from symscale.notation.order import merge
 from symscale.solve import approximate_relation, crossover
 from symscale.solve.limits import Limit
-from symscale.solve.relation import ALWAYS, Case, Relation, Solution
-from symscale.vocabulary import symbol
+from symscale.solve.region import EVERYWHERE, Region, order
+from symscale.solve.relation import ALWAYS, MASKS, Case, Relation, Solution
+from symscale.solve.terms import compare as compare_terms
+from symscale.solve.terms import signed_terms
+from symscale.vocabulary import fresh, symbol
 
 NAMES = ("First program", "Second program")
 TIMES = (symbol("T_1"), symbol("T_2"))
 # An exact answer of more cases than this is left out where long mesh axes make it shorter.
 MOST_CASES = 3
+EQUAL = MASKS["=="]
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,10 @@ def _side(d: Builder, question: Question, name: str, chip: Machine | None) -> Si
     given, linked = settled(question.values)
     start = len(d.steps)
     layer = planned(d, question, chip, given, linked)
+    named = by_dimension(linked, layer)
+    if named != linked:
+        del d.steps[start:]
+        layer = planned(d, question, chip, given, named)
     known = {**numbers(layer, chip, {}), **placed(given, linked, layer, aliases(layer))}
     for which in PASSES[question.passes]:
         if layer.plan.passes[which]:
@@ -160,6 +169,8 @@ def _border(
     found = []
     solution = _solution(relation, unknown, mesh)
     limits = _limits(relation, mesh, assume)
+    if assume:
+        _speakable(limits, relation, sides)
     if len(solution.cases) <= MOST_CASES or not limits:
         d.steps += _cases("", relation, solution, unknown, frozenset(mesh))
         found.append(_found(relation, solution, unknown))
@@ -175,7 +186,8 @@ def _border(
     if values:
         numeric = relation.subs(values)
         proof = Substituted((relation,), tuple(values.items()))
-        lines: tuple[Prose, ...] = tuple((name, f" = {quantity(name, value)}") for name, value in values.items())
+        layers = [side.layer for side in sides]
+        lines: tuple[Prose, ...] = tuple((name, f" = {quantity(name, v, *layers)}") for name, v in values.items())
         d.add(Step("substitute", "In numbers", "Put in the numbers.", (numeric,), (proof,), lines))
         solution = _solution(numeric, unknown, mesh)
         d.steps += _cases(", in numbers", numeric, solution, unknown, frozenset(mesh))
@@ -183,12 +195,67 @@ def _border(
     return tuple(found)
 
 
+def _speakable(limits: Sequence[Limit], relation: Relation, sides: tuple[Side, Side]) -> None:
+    """Refuse limits of what the times do not have, or between different units. Raises LayoutError, UnitError."""
+    have = {str(each) for each in relation.free_symbols}
+    for limit in limits:
+        said = {str(name) for part in (limit.small, *limit.large) for name in part.free_symbols}
+        strange = min(said - have, default="")
+        if strange:
+            raise LayoutError(
+                f"The limit speaks of {strange[:60]}, which does not occur in the times.",
+                hint=f"They have {_listed(have)}.",
+            )
+        comparable(limit, sides[0].layer.counted | sides[1].layer.counted)
+
+
 def _solution(relation: Relation, unknown: sp.Expr, mesh: Sequence[sp.Symbol]) -> Solution:
     """Solve a relation; one chip on an axis sends nothing, so the interesting sizes are those above 1."""
     above_one = tuple(
         Relation(size, ">", sp.S.One) for size in mesh if size in relation.free_symbols - unknown.free_symbols
     )
-    return crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one)
+    return joined(crossover(relation.lhs, relation.op, relation.rhs, unknown, given=above_one), above_one)
+
+
+def joined(solution: Solution, given: Sequence[Relation] = ()) -> Solution:
+    """Return the solution with one case for two that one condition tells apart, if one answer is right in both.
+
+    `J <= min(a, c)` if p, and `J <= a` if not, are one answer if a <= c wherever p does not hold.
+    """
+    for first, second in permutations(solution.cases, 2):
+        told = [each for each in first.when if each not in second.when]
+        others = [each for each in second.when if each not in first.when]
+        if len(told) != 1 or told[0].op == "==" or [told[0].negated()] != others:
+            continue
+        if _agree(first, second, given):
+            one = Case(tuple(each for each in first.when if each not in told), first.intervals)
+            kept = tuple(one if case is first else case for case in solution.cases if case is not second)
+            return joined(replace(solution, cases=kept), given)
+    return solution
+
+
+def _agree(first: Case, second: Case, given: Sequence[Relation]) -> bool:
+    """Say whether the intervals of the first case surely are those of the second wherever the second applies.
+
+    Sizes above 1 are tried as they are, and as 1 + a positive symbol, which tells more where X - 1 is a factor.
+    """
+    further = {each.lhs: 1 + fresh("further") for each in given}
+    return _same_in(first, second, given, {}) or _same_in(first, second, (), further)
+
+
+def _same_in(first: Case, second: Case, given: Sequence[Relation], sizes: Mapping[sp.Expr, sp.Expr]) -> bool:
+    region: Region | None = EVERYWHERE
+    for each in (*given, *second.when):
+        difference = sp.expand((each.lhs - each.rhs).xreplace(sizes))
+        region = region.meet(compare_terms(signed_terms(difference), each.op)) if region is not None else None
+    if region is None or len(first.intervals) != len(second.intervals):
+        return False
+    return all(
+        (one.lo_open, one.hi_open) == (other.lo_open, other.hi_open)
+        and order(region, one.lo.xreplace(sizes), other.lo.xreplace(sizes)) == EQUAL
+        and order(region, one.hi.xreplace(sizes), other.hi.xreplace(sizes)) == EQUAL
+        for one, other in zip(first.intervals, second.intervals, strict=True)
+    )
 
 
 def _limits(relation: Relation, mesh: Sequence[sp.Symbol], assume: str) -> list[Limit]:

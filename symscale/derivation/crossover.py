@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from symscale.derivation.layer import Layer
-from symscale.derivation.limits import limit_text, limit_words, listed, readable
-from symscale.derivation.proof import Covers, Dimensioned, InLimit, Solved, Substituted
+from symscale.derivation.limits import approximation, instead, limit_text, limit_words, readable
+from symscale.derivation.proof import Covers, Dimensioned, Solved, Substituted
 from symscale.derivation.step import Prose, Step
-from symscale.errors import SymscaleError
+from symscale.derivation.units import unit_of
+from symscale.errors import SymscaleError, UndecidedError
 from symscale.notation.text import to_text
+from symscale.quantity.extrema import divided
 from symscale.solve import approximate_relation, crossover
 from symscale.solve.limits import Approximation, Limit
 from symscale.solve.relation import Case, Interval, Relation, Solution
@@ -37,11 +39,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Numbered:
-    """A case that the numbers leave, as solved and with the numbers put in; `whole` lists the whole values that fit."""
+    """A case that the numbers leave, as solved and with the numbers put in.
+
+    `notes` say which whole values fit, and what the exact answer is beside one in a limit.
+    """
 
     case: Case
     numeric: Case
-    whole: tuple[Prose, ...] = ()
+    notes: tuple[Prose, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,10 +119,18 @@ def cross(
     long = frozenset(mesh)
     # one chip on an axis sends nothing, so the interesting sizes are the whole numbers from 2
     long_enough = _two_or_more(relation, mesh)
-    solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=long_enough)
     where = f"{pass_name(passes)} against {resource_name(resource)}: " if passes else ""
+    try:
+        solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=long_enough)
+    except UndecidedError as why:
+        near_only = None if exact else _in_limits(asked, unknown, limits, layer, resource)
+        if near_only is None:
+            raise
+        answer, steps = _only_near(where, near_only, unknown, layer, rule, long_enough, str(why.message))
+        result = Crossover(passes, resource, relation, (answer,))
+        return result, steps if layer is None else [*steps, *_dtype_form(where, result, layer)]
     shown, cases = headline_ratio(solution, unknown, mesh) if exact else (unknown, solution.cases)
-    answers = [Answer("exact", solution, shown, cases, _unit(shown, layer))]
+    answers = [Answer("exact", solution, shown, cases, unit_of(shown, layer))]
     steps = _solving(f"{where}the exact answer", relation, solution, shown, cases, long)
     if not exact:
         approximated = _in_limits(asked, unknown, limits, layer, resource)
@@ -131,8 +144,9 @@ def cross(
         if approximated is not None:
             ratio, cases = headline_ratio(simpler, unknown, mesh)
             names = tuple(limit_text(each) for each in named)
-            answers.append(Answer("approx", simpler, ratio, cases, _unit(ratio, layer), names))
-            steps.append(_approximation(where, found, names))
+            answers.append(Answer("approx", simpler, ratio, cases, unit_of(ratio, layer), names))
+            usual = _default_limits(asked, unknown, layer, resource)
+            steps.append(approximation(where, found, names, instead(named, usual)))
             steps += _solving(
                 f"{where}the answer for {', '.join(map(readable, names))}",
                 question,
@@ -143,12 +157,35 @@ def cross(
             )
             steps += _distance(where, answers[0], answers[1], named, unknown)
     if layer is not None:
-        units = Dimensioned(((relation.lhs, relation.rhs),))
+        units = Dimensioned(((relation.lhs, relation.rhs),), counts=layer.counted)
         steps[0] = replace(steps[0], proofs=(*steps[0].proofs, units))
     result = Crossover(passes, resource, relation, tuple(answers))
     if layer is not None:
         steps += _dtype_form(where, result, layer)
     return result, steps
+
+
+def _only_near(
+    where: str,
+    near: tuple[Relation, list[Approximation], Sequence[Limit]],
+    unknown: sp.Expr,
+    layer: Layer | None,
+    rule: Mapping[sp.Symbol, sp.Expr],
+    given: Sequence[Relation],
+    why: str,
+) -> tuple[Answer, list[Step]]:
+    """Return the answer in the limits, and its steps, where the exact relation has no closed form."""
+    relation, found, named = near
+    question = relation.subs(rule)
+    mesh = layer.mesh_symbols if layer is not None else ()
+    simpler = crossover(question.lhs, question.op, question.rhs, unknown, given=given)
+    ratio, cases = headline_ratio(simpler, unknown, mesh)
+    names = tuple(limit_text(each) for each in named)
+    first = approximation(where, found, names)
+    first = replace(first, reason=(*first.reason, f" The exact relation is not solved: {why}."))
+    title = f"{where}the answer for {', '.join(map(readable, names))}"
+    steps = [first, *_solving(title, question, simpler, ratio, cases, frozenset(mesh))]
+    return Answer("approx", simpler, ratio, cases, unit_of(ratio, layer), names), steps
 
 
 def _two_or_more(relation: Relation, mesh: Sequence[sp.Symbol]) -> tuple[Relation, ...]:
@@ -166,6 +203,7 @@ def pass_name(passes: str) -> str:
 def resource_name(resource: str) -> str:
     """Return a resource as a reader knows it."""
     names = {"hbm": "HBM", "ici": "ICI", "dcn": "DCN", "nvlink": "NVLink", "ib": "InfiniBand", "pcie": "PCIe"}
+    names |= {"tree": "the fat tree"}
     return names.get(resource, f"the {resource}")
 
 
@@ -255,7 +293,9 @@ def _small(spent: sp.Expr, unknown: sp.Expr, layer: Layer) -> list[Limit]:
     found: dict[sp.Expr, list[sp.Expr]] = {}
     for term in (each for each in terms if powers[each] > least):
         small, large = min((_sides(term / other, layer) for other in stays), key=lambda sides: sp.count_ops(sides))
-        found.setdefault(small, []).append(large)
+        # a size that is a number cannot be large
+        if large.free_symbols:
+            found.setdefault(small, []).append(large)
     return [Limit(small, tuple(sorted(set(large), key=_place(layer)))) for small, large in found.items()]
 
 
@@ -289,16 +329,18 @@ def headline_ratio(solution: Solution, unknown: sp.Expr, mesh: Sequence[sp.Symbo
     if edge is None or not unknown.is_Symbol or unknown in mesh or entry(str(unknown)) in _RATES:
         return unknown, solution.cases
     counts = (*mesh, symbol("N_chips"))
-    factor = sp.Mul(*(axis for axis in counts if axis in edge.free_symbols and axis not in (edge / axis).free_symbols))
+    factor = sp.Mul(
+        *(axis for axis in counts if axis in edge.free_symbols and axis not in divided(edge, axis).free_symbols)
+    )
     if factor == 1:
         return unknown, solution.cases
     scaled = []
     for case in solution.cases:
         intervals = tuple(
             Interval(
-                each.lo / factor,
+                divided(each.lo, factor),
                 each.lo_open,
-                each.hi if each.hi == sp.oo else each.hi / factor,
+                each.hi if each.hi == sp.oo else divided(each.hi, factor),
                 each.hi_open,
             )
             for each in case.intervals
@@ -307,22 +349,9 @@ def headline_ratio(solution: Solution, unknown: sp.Expr, mesh: Sequence[sp.Symbo
     return unknown / factor, tuple(scaled)
 
 
-def _approximation(where: str, found: Sequence[Approximation], names: Sequence[str]) -> Step:
-    dropped = listed(term for each in found for term in each.dropped)
-    labels = [symbol("lhs"), symbol("rhs")]
-    equations = tuple(Relation(label, "==", each.approximate) for label, each in zip(labels, found, strict=False))
-    lines: tuple[Prose, ...] = tuple(
-        (label, " is exactly ", each.ratio, " times this")
-        for label, each in zip(labels, found, strict=False)
-        if each.dropped
-    )
-    reason: Prose = (f"In the limit {', '.join(map(readable, names))} drop ", *dropped, ".")
-    return Step("approximate", f"{where}in the limit", reason, equations, (InLimit(tuple(found)),), lines)
-
-
 def _distance(where: str, exact: Answer, approximated: Answer, limits: Sequence[Limit], unknown: sp.Expr) -> list[Step]:
     """Return the step that compares the two borders: their ratio tends to 1 where the limit says so itself."""
-    true, near = border(exact.cases), border(approximated.cases)
+    true, near = border(_far_along(exact.cases, limits)), border(approximated.cases)
     if true is None or near is None:
         return []
     near = near * (unknown / approximated.unknown)
@@ -335,6 +364,13 @@ def _distance(where: str, exact: Answer, approximated: Answer, limits: Sequence[
     proof = Substituted((Relation(symbol("ratio"), "==", true / near),), ())
     reason = "The exact border is this many times the approximate one; the relative error is ratio − 1."
     return [Step("remark", f"{where}how far off the limit is", reason, (equation,), (proof,), tuple(lines))]
+
+
+def _far_along(cases: Sequence[Case], limits: Sequence[Limit]) -> list[Case]:
+    """Return the cases that limits such as X >> 1 leave: those whose conditions very long sizes do not refute."""
+    far = {size: sp.Integer(10) ** 15 for each in limits if each.small == 1 for size in each.large if size.is_Symbol}
+    conditions = [[each.subs(far) for each in case.when if each.free_symbols <= set(far)] for case in cases]
+    return [case for case, left in zip(cases, conditions, strict=True) if all(each.holds({}) for each in left)]
 
 
 def _simple(ratio: sp.Expr) -> sp.Expr:
@@ -363,46 +399,7 @@ def _dtype_form(where: str, found: Crossover, layer: Layer) -> list[Step]:
     return [Step("substitute", title, reason, typed, (Substituted(equations, values),))]
 
 
-def _unit(unknown: sp.Expr, layer: Layer | None) -> str:
-    """Return the display unit of an unknown: what is counted, and per what."""
-    above, below = unknown.as_numer_denom()
-    rates = [row.unit if row is not None else "" for row in (entry(str(above)), entry(str(below)))]
-    if rates == ["FLOP/s", "B/s"]:
-        return "FLOP/B"
-    if below == 1 and rates[0] and (layer is None or above not in layer.program.sizes.values()):
-        return rates[0]
-    count = _counted(above, layer)
-    return f"{count} {_per(below, layer)}".strip() if below != 1 else count
-
-
-def _counted(size: sp.Expr, layer: Layer | None) -> str:
-    """Return what a size counts: tokens, elements of an array, chips, physical axes; bytes for a width."""
-    if size == symbol("N_chips"):
-        return "chips"
-    if layer is None or size in layer.program.sizes.values():
-        return "tokens" if size == symbol("B") else "elements" if layer is not None else ""
-    if size in layer.mesh_symbols:
-        return "chips"
-    if size in layer.typed.numbers:
-        return "B"
-    return "physical axes" if any(size == axis.links for axis in layer.axes.values()) else ""
-
-
-def _per(below: sp.Expr, layer: Layer | None) -> str:
-    """Return over what a ratio is taken: a chip, a pod, the chips along one axis of several."""
-    if layer is None:
-        return ""
-    names = {size: name for name, size in layer.program.mesh.items()}
-    over = sorted(names[each] for each in below.free_symbols if each in names)
-    if below == symbol("N_chips") or (over and len(over) == len(layer.program.mesh)):
-        return "per chip"
-    if not over:
-        return ""
-    outer = [name for name in names.values() if layer.axes[name].network == "dcn"]
-    return "per pod" if sorted(outer) == over else f"per chip along {'·'.join(over)}"
-
-
-def with_value(found: Crossover, value: sp.Expr | None, on: str) -> Crossover:
-    """Return the crossover with its headline's number."""
+def with_value(found: Crossover, value: sp.Expr | None, on: str, numbered: tuple[Numbered, ...] = ()) -> Crossover:
+    """Return the crossover with its headline's number, and the cases that the numbers leave."""
     answers = (*found.answers[:-1], replace(found.answers[-1], value=value))
-    return replace(found, answers=answers, on=on)
+    return replace(found, answers=answers, on=on, numbered=numbered)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -18,9 +18,9 @@ from symscale.errors import SymscaleError, UnitError
 from symscale.machine import Machine
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.text import to_text
-from symscale.quantity import Dimension, check, infer, table_dimensions
+from symscale.quantity import Dimension, check, infer, parse_unit, table_dimensions
 from symscale.solve.relation import Relation
-from symscale.vocabulary import symbol
+from symscale.vocabulary import entry, symbol
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ def solve_relation(asked: Asked) -> Found:
     lhs, op, rhs, order = parse_relation(asked.relation)
     lets = followed(asked.lets)
     numbers, links = settled(asked.values)
+    _used(lets, lhs.free_symbols | rhs.free_symbols, asked)
     d = Builder(f"Where {to_text(lhs, order)} {op} {to_text(rhs, order)}")
     d.order = order
     _given(d, lets)
@@ -62,6 +63,7 @@ def solve_relation(asked: Asked) -> Found:
     unknown = _unknown(asked.unknown, sides)
     values = {**chip_numbers(asked, sides), **numbers}
     _names(values, numbers, sides, lets)
+    _units(asked.units, sides)
     note = dimensions(sides, asked.units)
     if note:
         d.remark(note)
@@ -80,6 +82,17 @@ def followed(lets: Mapping[str, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
     _, links = settled({name: value for name, value in lets.items() if not value.is_number})
     plain = {symbol(name): value for name, value in lets.items() if value.is_number}
     return {symbol(name): links.get(name, value).xreplace(plain) for name, value in lets.items()}
+
+
+def _used(lets: Mapping[sp.Symbol, sp.Expr], names: set[sp.Symbol], asked: Asked) -> None:
+    """Refuse a name that no formula uses. Raises SymscaleError."""
+    others = {each for value in (*asked.lets.values(), *asked.values.values()) for each in value.free_symbols}
+    idle = [str(name) for name in lets if name not in names | others]
+    if idle:
+        raise SymscaleError(
+            f"--let names {idle[0][:60]}, and no other formula uses it.",
+            hint=f"Leave it out, or give a number by --set {idle[0][:60]}=….",
+        )
 
 
 def _given(d: Builder, lets: Mapping[sp.Symbol, sp.Expr]) -> None:
@@ -113,6 +126,16 @@ def _names(
         if name not in have:
             raise SymscaleError(
                 f"{name[:60]} does not occur in the relation.",
+                hint=f"It has {', '.join(sorted(have)) or 'no symbols'}.",
+            )
+
+
+def _units(units: Mapping[str, Dimension], sides: Relation) -> None:
+    have = {str(each) for each in sides.free_symbols}
+    for name in units:
+        if name not in have:
+            raise SymscaleError(
+                f"{name[:60]} does not occur in the relation, so it needs no unit.",
                 hint=f"It has {', '.join(sorted(have)) or 'no symbols'}.",
             )
 
@@ -163,16 +186,41 @@ def _without_bytes(each: Dimension) -> Dimension:
     return replace(each, byte=type(each.byte)(0))
 
 
-def assignments(lines: Iterator[str] | tuple[str, ...]) -> dict[str, sp.Expr]:
-    """Return what several `D=8192, F=4*D` assign. Raises NotationError, and SymscaleError for a name given twice."""
+def assignments(lines: Iterator[str] | tuple[str, ...], *, counts: bool = False) -> dict[str, sp.Expr]:
+    """Return what several `D=8192, F=4*D` assign; with `counts`, names without a unit of their own take pure numbers.
+
+    Raises NotationError, and SymscaleError for a name given twice.
+    """
     from symscale.notation.formula import parse_assignments
 
     found: dict[str, sp.Expr] = {}
     for line in lines:
         if not line.strip():
             raise SymscaleError("An assignment is empty.", hint="Write D=8192, or F=4*D.")
-        for name, value in parse_assignments(line).items():
+        for name, value in parse_assignments(line, counts=counts).items():
             if name in found:
                 raise SymscaleError(f"{name} is given twice.", hint="Leave one of them out.")
             found[name] = value
+    return found
+
+
+def given_units(lines: Sequence[str]) -> dict[str, Dimension]:
+    """Return the dimensions that several `W_x=B/s` give.
+
+    Raises SymscaleError for an empty one, a second one, and one that the vocabulary contradicts.
+    """
+    found: dict[str, Dimension] = {}
+    for line in lines:
+        name, equals, word = (each.strip() for each in line.partition("="))
+        if not equals or not name or not word:
+            raise SymscaleError(f"{line[:40]!r} gives no unit.", hint="Write --unit W_pcie=B/s.")
+        if name in found:
+            raise SymscaleError(f"{name} is given a unit twice.", hint="Leave one of them out.")
+        found[name] = parse_unit(word).dimension
+        row = entry(name)
+        if row is not None and row.unit and found[name] != table_dimensions()[name]:
+            raise SymscaleError(
+                f"{name} is the {row.meaning}, in {row.unit}, not in {word}.",
+                hint="Write another name for a symbol of your own.",
+            )
     return found

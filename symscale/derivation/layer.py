@@ -9,12 +9,16 @@ import sympy as sp
 
 from symscale.array import Program
 from symscale.array.element import Elements, elements
-from symscale.collectives import AxisOn, axis_on
+from symscale.collectives import AxisOn, laid, reducing
 from symscale.cost import PassCost, tally
 from symscale.errors import LayoutError
-from symscale.machine import Machine, generic_network
+from symscale.machine import Machine
 from symscale.notation.order import Order
+from symscale.notation.text import to_text
 from symscale.partition import Plan, partition
+
+# No torus that is built has more physical axes.
+MOST_AXES = 3
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,19 @@ class Layer:
     def mesh_symbols(self) -> tuple[sp.Symbol, ...]:
         """The mesh axes whose size is a symbol."""
         return tuple(size for size in self.program.mesh.values() if size.is_Symbol)
+
+    @property
+    def counted(self) -> frozenset[sp.Symbol]:
+        """The symbols in which sizes of dimensions and mesh axes are given: pure numbers."""
+        sizes = (*self.program.sizes.values(), *self.program.mesh.values())
+        return frozenset(each for size in sizes for each in size.free_symbols)
+
+    @property
+    def other_names(self) -> dict[str, sp.Symbol]:
+        """The dimensions and mesh axes whose symbol has another name than they, such as C_dim for C."""
+        sizes = [*self.program.sizes.items(), *self.program.mesh.items()]
+        own = [(name, size, (f"{name}_dim", f"{name}_axis")) for name, size in sizes if size.is_Symbol]
+        return {name: size for name, size, suffixed in own if size.name.startswith(suffixed)}
 
     @property
     def order(self) -> Order:
@@ -60,18 +77,23 @@ def lay(
     passes: Sequence[str] = ("forward", "backward", "update"),
     latency: bool = False,
     regather: bool = False,
+    in_network: bool = False,
 ) -> Layer:
     """Plan a program and count its costs.
 
-    `placement` gives for a mesh axis the number of physical axes it spans, or the name of its network;
-    `values` are sizes already known, by which choice points are decided. Raises LayoutError, MachineError.
+    `placement` gives for a mesh axis the number of physical axes it spans, or the name of its network or level;
+    `values` are sizes already known, by which choice points are decided; with `in_network` switches add up the sums
+    of AllReduces. Raises LayoutError, MachineError.
     """
     typed = elements(program, dtype)
     axes = _axes(program, machine, placement or {}, latency)
+    _room(program, axes, placement or {}, machine, values or {})
+    if in_network:
+        reducing(axes, machine)
     backward = any(name != "forward" for name in passes)
     known = {**typed.numbers, **(values or {})}
     plan = partition(program, typed=typed, values=known, backward=backward, regather=regather)
-    costs = {name: tally(plan, name, typed, axes) for name in passes}
+    costs = {name: tally(plan, name, typed, axes, in_network=in_network) for name in passes}
     kinds = tuple(sorted({kind for each in costs.values() for kind in each.flops}))
     return Layer(program, plan, typed, axes, costs, kinds)
 
@@ -85,15 +107,57 @@ def _axes(
             f"The axis {unused[0]} is placed on a network, but the program does not use it.",
             hint=f"The program's mesh axes are: {', '.join(program.mesh) or 'none'}.",
         )
-    found = {}
-    for axis, size in program.mesh.items():
-        where = placement.get(axis, sp.S.One)
-        name = where if isinstance(where, str) else None
-        if machine is None:
-            network = generic_network(name or "ici")
-        else:
-            main = machine.main_network
-            network = main if name is None and main is not None else machine.network(name or "ici")
-        links = sp.S.One if isinstance(where, str) else where
-        found[axis] = axis_on(axis, size, network, links=links, latency=latency)
-    return found
+    return laid(program.mesh, machine, placement, latency=latency)
+
+
+def _room(
+    program: Program,
+    axes: Mapping[str, AxisOn],
+    placement: Mapping[str, sp.Expr | str],
+    machine: Machine | None,
+    values: Mapping[sp.Symbol, sp.Expr],
+) -> None:
+    """Refuse a placement that no network of the machine has room for. Raises LayoutError."""
+    for axis, where in placement.items():
+        if not isinstance(where, str):
+            _spans(program, axis, where, axes[axis], values)
+    for network in machine.networks if machine is not None else ():
+        here = {name: on for name, on in axes.items() if on.network == network.name and program.mesh[name] != 1}
+        spans = {name: spanned([on], values) for name, on in here.items()}
+        if not network.pod or sum(spans.values()) <= len(network.pod) or machine is None:
+            continue
+        others = [each.name for each in machine.networks if each is not network]
+        way = f", or lay one on another network: {next(iter(spans))}={others[0]}" if others else ""
+        raise LayoutError(
+            f"The mesh takes {sum(spans.values())} physical axes of {network.name} "
+            f"({', '.join(f'{name} takes {count}' for name, count in spans.items())}), "
+            f"and {machine.title} has {len(network.pod)}.",
+            hint=f"Give the axes fewer with --axes{way}; two dimensions may be split over one axis.",
+        )
+
+
+def _spans(program: Program, axis: str, links: sp.Expr, on: AxisOn, values: Mapping[sp.Symbol, sp.Expr]) -> None:
+    """Refuse physical axes on a switch, a number of them that is not whole, and one that is a size too."""
+    if on.kind != "torus":
+        raise LayoutError(
+            f"The axis {axis} cannot span {to_text(links)} physical axes: {on.network} is a switch, which has none.",
+            hint=f"Leave {axis} out of --axes, or name a network: {axis}={on.network}.",
+        )
+    number = links.xreplace(dict(values))
+    if number.is_number and not (number.is_Integer and number.is_positive):
+        raise LayoutError(
+            f"The axis {axis} cannot span {to_text(number)} physical axes.", hint="Give a whole number from 1."
+        )
+    sizes = {each for size in (*program.sizes.values(), *program.mesh.values()) for each in size.free_symbols}
+    both = sorted(map(str, links.free_symbols & sizes))
+    if both:
+        raise LayoutError(
+            f"{both[0]} is a size of the program, so it cannot be a number of physical axes too.",
+            hint="Rename one of them.",
+        )
+
+
+def spanned(axes: Sequence[AxisOn], values: Mapping[sp.Symbol, sp.Expr]) -> int:
+    """Return how many physical axes of a torus mesh axes span, those given by a symbol one at least."""
+    numbers = [each.links.xreplace(dict(values)) for each in axes if each.kind == "torus" and each.size != 1]
+    return sum(int(number) if number.is_Integer else 1 for number in numbers)

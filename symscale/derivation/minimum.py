@@ -12,13 +12,13 @@ from symscale.cost import Times
 from symscale.derivation.evaluate import numbers
 from symscale.derivation.layer import Layer
 from symscale.derivation.limits import limit_text, listed, readable
-from symscale.derivation.mesh import aliases, constraint
+from symscale.derivation.mesh import chips, constraint, read
 from symscale.derivation.proof import Equal, Evaluated, InLimit, Minimal
 from symscale.derivation.step import Prose, Step
 from symscale.errors import SymscaleError
 from symscale.machine import Machine
-from symscale.notation.formula import parse_formula
 from symscale.notation.numbers import format_number
+from symscale.notation.text import to_text
 from symscale.solve import approximate, best_integers, minimise
 from symscale.solve.limits import Limit
 from symscale.solve.relation import Relation
@@ -52,6 +52,10 @@ def optimise(
 ) -> Optimised:
     """Minimise the communication of the first pass that sends anything over a mesh axis, then solve at the optimum."""
     variable = _axis(layer, over)
+    if variable in numeric:
+        raise SymscaleError(
+            f"{variable} is given as {numeric[variable]}, and is to be chosen too.", hint="Leave one of them out."
+        )
     sending = [(name, each) for name, each in found.items() if each.comms != 0]
     if not sending:
         raise SymscaleError(
@@ -59,19 +63,19 @@ def optimise(
         )
     name, times = sending[0]
     near = _for_long_axes(d, layer, name, times)
-    rule = constraint(subject_to, layer, variable)
+    rule = constraint(subject_to, layer, variable, numeric)
     objective = _on_fixed_chips(d, near, rule)
     point, value = _best(d, objective, variable)
     if solve:
-        unknown = parse_formula(solve, aliases=aliases(layer)).expr
+        unknown = read(solve, layer)
         math = times.math.xreplace(rule)
         d.crossover(math, ">=", value, unknown, exact=True, passes=name, resource="network")
-    known = {**numbers(layer, chip, {}), **numeric}
-    return _numbers(d, variable, point, value, objective, known)
+    known = {**numbers(layer, chip, {}), **numeric, **chips(rule, layer, numeric)}
+    return _numbers(d, variable, point, value, objective, known, rule)
 
 
 def _axis(layer: Layer, over: str) -> sp.Symbol:
-    variable = parse_formula(over, aliases=aliases(layer)).expr
+    variable = read(over, layer)
     if variable not in layer.mesh_symbols:
         raise SymscaleError(
             f"{over} is no mesh axis of the program that is still a symbol.",
@@ -144,16 +148,19 @@ def _numbers(
     value: sp.Expr,
     objective: sp.Expr,
     known: dict[sp.Symbol, sp.Expr],
+    rule: Mapping[sp.Symbol, sp.Expr],
 ) -> Optimised:
     number = point.xreplace(known)
     if number.free_symbols:
         return Optimised(variable, point, value, None, ())
     there = _without_common_factors(objective, variable).xreplace(known)
-    chips = known.get(symbol("N_chips"))
+    span = _span(rule, variable, known)
     integers: tuple[tuple[int, sp.Expr, sp.Expr], ...] = ()
     lines: tuple[Prose, ...] = ()
-    if not there.free_symbols - {variable} and chips is not None:
-        ranked = best_integers(there, variable, candidates=sp.divisors(int(chips)))
+    reason = "Put in the numbers."
+    if not there.free_symbols - {variable} and span is not None:
+        reason = f"Put in the numbers; of the whole meshes the divisors of {span} are compared with the real optimum."
+        ranked = best_integers(there, variable, candidates=sp.divisors(span))
         integers = tuple((at[variable], time, loss) for at, time, loss in ranked)
         lines = tuple(
             (variable, f" = {at}: {format_number(100 * loss, 3)} % above the optimum") for at, _, loss in integers[:3]
@@ -162,13 +169,29 @@ def _numbers(
         Step(
             "evaluate",
             f"The best {variable} in numbers",
-            "Put in the numbers; of the whole meshes the divisors of N are compared with the real optimum.",
+            reason,
             (Relation(variable, "==", number),),
             (Evaluated((point,), tuple(known.items())),),
             lines,
         )
     )
     return Optimised(variable, point, value, number, integers)
+
+
+def _span(rule: Mapping[sp.Symbol, sp.Expr], variable: sp.Symbol, known: Mapping[sp.Symbol, sp.Expr]) -> int | None:
+    """Return the chips that the variable and the eliminated axis share, if their number is known.
+
+    Raises SymscaleError where it is not whole.
+    """
+    shared = [(size * variable).xreplace(dict(known)) for size in rule.values()]
+    if not shared or not shared[0].is_number:
+        return None
+    if not shared[0].is_Integer:
+        raise SymscaleError(
+            f"The mesh would have {to_text(shared[0])} chips on {variable} and {next(iter(rule))} together.",
+            hint="Give a number of chips that the other axes divide.",
+        )
+    return int(shared[0])
 
 
 def _without_common_factors(objective: sp.Expr, variable: sp.Symbol) -> sp.Expr:

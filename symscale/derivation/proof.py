@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.errors import StepError, UndecidedError, UnitError
 from symscale.notation.text import relation_text, to_text
-from symscale.quantity import Dimension, check, dimension_of, parse_unit, table_dimensions
+from symscale.quantity import PURE, Dimension, check, dimension_of, parse_unit, table_dimensions
+from symscale.solve.bounds import bounds
+from symscale.solve.exact import value_at
 from symscale.solve.limits import Approximation
-from symscale.solve.relation import Case, Interval, Relation, Solution, sign_of_number
+from symscale.solve.relation import Case, Interval, Relation, Solution, sign_at, sign_of_number
 
 SAMPLES = 3
 UNDEFINED = (sp.nan, sp.zoo, sp.oo)
@@ -49,7 +51,7 @@ def agree(found: sp.Expr, wanted: sp.Expr, rng: random.Random) -> bool:
         if tested == SAMPLES:
             return True
         point = random_point(symbols, rng)
-        left, right = found.xreplace(point), wanted.xreplace(point)
+        left, right = value_at(found, point), value_at(wanted, point)
         if left.has(*UNDEFINED) or right.has(*UNDEFINED):
             continue
         if differ(left, right):
@@ -121,7 +123,7 @@ class InLimit:
 
     @staticmethod
     def _at(each: Approximation, point: Point, tiny: sp.Rational, by_growing: bool) -> sp.Expr:
-        """Return exact/approximate − 1 where every limit holds by the factor `tiny`: by small left or large right sides."""
+        """Return exact/approximate − 1 where every limit holds by the factor `tiny`: by small lefts or large rights."""
         moved = dict(point)
         for _ in each.limits:
             for limit in each.limits:
@@ -156,7 +158,7 @@ class Solved:
         rng = random.Random(seed)
         question = self.solution.relation
         tested = 0
-        for _ in range(400):
+        for _ in range(4000):
             if tested == SAMPLES:
                 break
             symbols = {*question.free_symbols, *(s for each in equations for s in each.free_symbols)}
@@ -168,12 +170,10 @@ class Solved:
             raise StepError("The conditions of a solution were met by too few random points to check it.")
 
     def _agrees(self, question: Relation, equations: Sequence[Relation], point: Point) -> int:
-        for equation in equations:
-            border = equation.rhs.xreplace(point)
-            if sign_of_number(border) <= 0:
-                return 0
-        for equation in equations:
-            border = equation.rhs.xreplace(point)
+        borders = [_nearby(equation.rhs, point) for equation in equations]
+        if any(border <= 0 for border in borders):
+            return 0
+        for equation, border in zip(equations, borders, strict=True):
             for factor in (sp.Rational(9, 10), sp.Rational(11, 10)):
                 moved = self._moved(point, border * factor)
                 if all(each.holds(moved) for each in equations) != question.holds(moved):
@@ -211,12 +211,23 @@ class Covers:
                 fail("The answer and the question differ at a random point", question)
 
 
+def _nearby(border: sp.Expr, point: Point) -> sp.Rational:
+    """Return a rational number close to a border, beside which any rational point will do; 0 or less if that is."""
+    found = bounds(border, point)
+    if found is not None and found[1] - found[0] < abs(found[0]) / 10**6:
+        return sp.Rational(found[0])
+    value = value_at(border, point)
+    if value.is_Rational or sign_of_number(value) <= 0:
+        return value if value.is_Rational else sp.S.Zero
+    return sp.Rational(value.evalf(20))
+
+
 def _inside(interval: Interval, here: sp.Expr, point: Point) -> bool:
-    low = sign_of_number(here - interval.lo.xreplace(point))
+    low = sign_at(here, interval.lo, point)
     above = low > 0 or (low == 0 and not interval.lo_open)
     if interval.hi == sp.oo:
         return above
-    high = sign_of_number(interval.hi.xreplace(point) - here)
+    high = sign_at(interval.hi, here, point)
     return above and (high > 0 or (high == 0 and not interval.hi_open))
 
 
@@ -230,6 +241,7 @@ class Dimensioned:
 
     sides: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
     unit: str = ""
+    counts: frozenset[sp.Symbol] = frozenset()
     name: str = "dimensions agree, in byte and second"
 
     def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
@@ -237,23 +249,30 @@ class Dimensioned:
         pairs = self.sides or tuple((each.lhs, each.rhs) for each in equations)
         try:
             for lhs, rhs in pairs:
+                if rhs == 0:  # nothing, in any unit
+                    continue
                 if self.unit:
-                    found = dimension_of(rhs, known_dimensions(rhs), show=to_text)
+                    found = dimension_of(rhs, known_dimensions(rhs, counts=self.counts), show=to_text)
                     if found != parse_unit(self.unit).dimension:
                         raise StepError(f"{to_text(lhs)} is not in {self.unit}.")
                 else:
-                    check(lhs, rhs, known_dimensions(lhs, rhs), show=to_text)
+                    check(lhs, rhs, known_dimensions(lhs, rhs, counts=self.counts), show=to_text)
         except UnitError as error:
             raise StepError(str(error)) from error
 
 
-def known_dimensions(*expressions: sp.Expr) -> dict[str, Dimension]:
-    """Return the dimensions of the symbols: the table's, and of its families b_In (bytes), C_int8, W_x (rates)."""
+def known_dimensions(*expressions: sp.Expr, counts: Collection[sp.Symbol] = ()) -> dict[str, Dimension]:
+    """Return the dimensions of the symbols: the table's, and of its families b_In (bytes), C_int8, W_x (rates).
+
+    `counts` are sizes of a program, pure numbers whatever their name.
+    """
     table = table_dimensions()
     known = dict(table)
     for symbol in (s for each in expressions for s in each.free_symbols):
         stem = symbol.name.partition("_")[0]
-        if symbol.name not in table and stem in ("b", "C", "W") and "_dim" not in symbol.name:
+        if symbol in counts:
+            known[symbol.name] = PURE
+        elif symbol.name not in table and stem in ("b", "C", "W"):
             known[symbol.name] = table[stem]
     return known
 
@@ -272,10 +291,10 @@ class Minimal:
         best = equations[0].rhs
         for _ in range(SAMPLES):
             point = random_point((self.objective.free_symbols | best.free_symbols) - {self.variable}, rng)
-            at = best.xreplace(point)
-            value = self.objective.xreplace({**point, self.variable: at})
+            at = value_at(best, point)
+            value = value_at(self.objective, {**point, self.variable: at})
             for factor in (sp.Rational(1, 2), sp.Rational(99, 100), sp.Rational(101, 100), sp.Integer(2)):
-                other = self.objective.xreplace({**point, self.variable: at * factor})
+                other = value_at(self.objective, {**point, self.variable: at * factor})
                 if sign_of_number(other - value) < 0:
                     fail("A neighbour is better than this optimum", equations[0])
 
@@ -303,21 +322,67 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Settled:
-    """Numbers decide conditions: the cases left out are those that floats refute too."""
+    """Numbers decide conditions: at random points the cases left, with numbers in them, say what those before say."""
 
     before: tuple[Case, ...]
     left: tuple[Case, ...]
     values: tuple[tuple[sp.Symbol, sp.Expr], ...]
-    name: str = "the cases left out are refuted by the numbers"
+    at_least_two: frozenset[sp.Symbol] = frozenset()
+    name: str = "the cases left out are refuted by the numbers, the others are the same with numbers"
 
     def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
-        """Raise StepError if a case was left out whose conditions hold, or none is left."""
+        """Raise StepError if a case was left out whose conditions hold, or one says something else in numbers."""
+        rng = random.Random(seed)
         known = dict(self.values)
-        for case in self.before:
-            numeric = [each for each in case.when if not each.free_symbols - set(known)]
-            refuted = any(not _float_holds(each, known) for each in numeric)
-            if refuted == (case in self.left):
-                raise StepError("A case was kept or left out against its own conditions.")
+        ends = [end for case in self.before for each in case.intervals for end in (each.lo, each.hi)]
+        conditions = [each for case in self.before for each in case.when]
+        free = {s for each in (*conditions, *ends) for s in each.free_symbols} - set(known)
+        for _ in range(4 * SAMPLES):
+            point = {**_at_least_two(random_point(free, rng), self.at_least_two), **known}
+            self._agrees(point)
+
+    def _agrees(self, point: Mapping[sp.Symbol, sp.Expr]) -> None:
+        here = [case for case in self.before if _float_applies(case, point)]
+        numeric = [case for case in self.left if _float_applies(case, point)]
+        if here and len(numeric) != 1:
+            raise StepError("A case was kept or left out against its own conditions.")
+        if not all(_same_intervals(case, numeric[0], point) for case in here):
+            raise StepError("A case says something else with the numbers put in.")
+
+
+def _float_applies(case: Case, point: Mapping[sp.Symbol, sp.Expr]) -> bool:
+    return all(_float_holds(each, point) for each in case.when)
+
+
+def _same_intervals(case: Case, other: Case, point: Mapping[sp.Symbol, sp.Expr]) -> bool:
+    ends = [[end for each in one.intervals for end in (each.lo, each.hi)] for one in (case, other)]
+    if len(ends[0]) != len(ends[1]):
+        return False
+    for left, right in zip(*ends, strict=True):
+        if sp.oo in (left, right):
+            if left != right:
+                return False
+            continue
+        found, wanted = float_value(left, point), float_value(right, point)
+        if abs(found - wanted) > 1e-9 * max(abs(found), abs(wanted)):
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Longest:
+    """What takes the longest of several, computed again with floats."""
+
+    parts: tuple[tuple[str, sp.Expr], ...]
+    values: tuple[tuple[sp.Symbol, sp.Expr], ...]
+    longest: str
+    name: str = "what takes the longest, evaluated again in another arithmetic"
+
+    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+        """Raise StepError where something else takes longer."""
+        times = {word: float_value(part, dict(self.values)) for word, part in self.parts}
+        if times[self.longest] < max(times.values()) * (1 - 1e-9):
+            raise StepError(f"{self.longest} does not take the longest.")
 
 
 def _float_holds(each: Relation, point: Mapping[sp.Symbol, sp.Expr]) -> bool:

@@ -10,12 +10,14 @@ import sympy as sp
 
 from symscale.cost import OVERLAPS, Times
 from symscale.derivation.builder import PASSES, Builder
-from symscale.derivation.crossover import Crossover, border
+from symscale.derivation.crossover import Crossover, border, depends, pass_name, resource_name
+from symscale.derivation.evaluate import numbers
 from symscale.derivation.layer import Layer
-from symscale.derivation.limits import read_limits
-from symscale.derivation.mesh import aliases, constraint
+from symscale.derivation.limits import read_limits, without_effect
+from symscale.derivation.mesh import aliases, chips, constraint, read
 from symscale.derivation.minimum import Optimised, optimise
-from symscale.derivation.sizes import assumed, placed, settled, uneven
+from symscale.derivation.sizes import assumed, by_dimension, placed, settled, uneven
+from symscale.derivation.spent import in_numbers
 from symscale.derivation.step import Derivation
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import Machine, chosen
@@ -43,6 +45,7 @@ class Question:
     values: Mapping[str, sp.Expr] = field(default_factory=dict)
     latency: bool = False
     regather: bool = False
+    in_network: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ def planned(
         passes=PASSES[question.passes],
         latency=question.latency,
         regather=question.regather,
+        in_network=question.in_network,
     )
 
 
@@ -93,14 +97,21 @@ def derive(question: Question) -> Answered:
     given, linked = settled(question.values)
     d = Builder("Derivation")
     layer = planned(d, question, chip, given, linked)
+    named = by_dimension(linked, layer)
+    if named != linked:
+        d = Builder("Derivation")
+        layer = planned(d, question, chip, given, named)
     asked = {s.name for s in parse_formula(question.solve).expr.free_symbols} if question.solve else set()
     padded = uneven(layer, {name: value for name, value in given.items() if name not in asked})
     if padded:
         d = Builder("Derivation")
-        layer = planned(d, question, chip, given, {**linked, **padded})
-        given = {name: value for name, value in given.items() if name not in padded}
+        gone = {str(layer.program.sizes[dim]) for dim in padded}
+        layer = planned(d, question, chip, given, {**named, **padded})
+        given = {name: value for name, value in given.items() if name not in gone}
     _known(question, layer)
     numeric = placed(given, linked, layer, aliases(layer))
+    if chip is not None or numeric:
+        numeric |= chips(constraint(question.subject_to, layer, sp.S.Zero, numeric), layer, numeric)
     shown = [name for name in PASSES[question.passes] if layer.plan.passes[name]]
     for name in shown:
         d.counts(layer, name)
@@ -127,13 +138,26 @@ def derive(question: Question) -> Answered:
         d.evaluate(on=chip, values={str(k): v for k, v in numeric.items()})
     headline = strictest(d.crossovers)
     if headline is not None:
-        d.conclude(d.crossovers[headline])
-        networks = {each.resource for each in d.crossovers if each.resource != "hbm"}
-        for other in sorted(networks - {d.crossovers[headline].resource}) if len(networks) > 1 else ():
-            index = strictest(d.crossovers, other)
-            if index is not None:
-                d.conclude(d.crossovers[index])
+        _conclude(d, headline, chip, numeric)
+    elif not question.minimize:
+        known = numbers(layer, chip, numeric)
+        d.steps += [step for name, spent in found.items() for step in in_numbers(name, spent, known, chip)]
     return Answered(question, d.derivation, layer, found, tuple(d.crossovers), headline, optimum)
+
+
+def _conclude(d: Builder, headline: int, chip: Machine | None, numeric: Mapping[sp.Symbol, sp.Expr]) -> None:
+    """Write the answers: the strictest condition, that of every other network, and what the unknown does not decide."""
+    say = partial(d.conclude, on=chip, values={str(k): v for k, v in numeric.items()})
+    first = d.crossovers[headline]
+    plain = [each for each in d.crossovers if not depends(each.headline.cases)]
+    say(first, [each for each in plain if each.passes != "both" or len(plain) == 1])
+    if not depends(first.headline.cases):
+        return
+    networks = {each.resource for each in d.crossovers if each.resource != "hbm"}
+    for other in sorted(networks - {first.resource}) if len(networks) > 1 else ():
+        index = strictest(d.crossovers, other)
+        if index is not None and depends(d.crossovers[index].headline.cases):
+            say(d.crossovers[index])
 
 
 def checked_options(question: Question) -> None:
@@ -148,16 +172,16 @@ def _known(question: Question, layer: Layer) -> None:
     """Refuse a letter the derivation does not have."""
     if not question.solve:
         return
-    unknown = parse_formula(question.solve, aliases=aliases(layer)).expr
+    unknown = read(question.solve, layer)
     have = {*layer.program.sizes.values(), *layer.program.mesh.values()}
     symbols = {s for size in have for s in size.free_symbols} | MACHINE | set(layer.typed.size.values())
     symbols |= {s for axis in layer.axes.values() for s in axis.links.free_symbols} | {symbol("N_chips")}
-    if not unknown.is_Symbol and not (unknown.is_Mul or unknown.is_Pow):
+    if not _is_ratio(unknown):
         raise LayoutError(
-            f"{question.solve} is neither a symbol nor a ratio.",
+            f"{question.solve[:60]} is neither a symbol nor a ratio of two.",
             text=question.solve,
             position=0,
-            hint="Solve for B, or B/X.",
+            hint="--solve takes a symbol or a ratio such as B/X.",
         )
     strange = sorted(str(s) for s in unknown.free_symbols - symbols)
     if strange or not unknown.free_symbols:
@@ -169,15 +193,37 @@ def _known(question: Question, layer: Layer) -> None:
         )
 
 
+def _is_ratio(unknown: sp.Expr) -> bool:
+    """Return whether an unknown is a symbol, or a symbol over others: B, B/X, B/(X*Y)."""
+    above, below = unknown.as_numer_denom()
+    return bool(above.is_Symbol and all(each.is_Symbol or each == 1 for each in sp.Mul.make_args(below)))
+
+
+def _about_ratio(found: Crossover, unknown: sp.Expr, layer: Layer) -> None:
+    """Refuse a ratio that is not what decides: B/D where a bound on B stands, so that D is left on the right side.
+
+    A mesh axis may be left in a term beside it: B/X >= (X - 1)/X*C/W. Raises LayoutError.
+    """
+    edge = border(found.headline.cases)
+    _, below = unknown.as_numer_denom()
+    for name in sorted(below.free_symbols & edge.free_symbols, key=str) if edge is not None else ():
+        if name not in layer.mesh_symbols or name not in sp.cancel(edge * name).free_symbols:
+            raise LayoutError(
+                f"{unknown} does not decide by itself: {name} is left on the right side of the answer "
+                f"({pass_name(found.passes).lower()} against {resource_name(found.resource)}).",
+                hint=f"Solve for {unknown.as_numer_denom()[0]}, or a ratio to a mesh axis such as B/X.",
+            )
+
+
 MACHINE = frozenset(
-    symbol(name) for name in ("C", "W_hbm", "W_ici", "W_link", "W_dcn", "W_nvlink", "W_ib", "W_pcie", "T_hop")
+    symbol(name)
+    for name in ("C", "W_hbm", "W_ici", "W_link", "W_dcn", "W_nvlink", "W_ib", "W_node", "W_leaf", "W_pcie", "T_hop")
 )
 
 
 def resources(times: Times) -> list[tuple[str, sp.Expr]]:
     """Return what a pass has to hide: the network if there is any, and HBM."""
-    found = list(times.networks.items())
-    return [*found, ("hbm", times.hbm)] if times.hbm != 0 else found
+    return [(name, spent) for name, spent in (*times.networks.items(), ("hbm", times.hbm)) if spent != 0]
 
 
 def _crossovers(
@@ -188,19 +234,22 @@ def _crossovers(
     chip: Machine | None,
     numeric: Mapping[sp.Symbol, sp.Expr],
 ) -> None:
-    unknown = parse_formula(question.solve, aliases=aliases(layer)).expr
+    unknown = read(question.solve, layer)
     limits: Sequence[Limit] | None = None
     if question.assume:
-        limits = read_limits(question.assume)
-        assumed(limits, layer, aliases(layer))
-    eliminated = constraint(question.subject_to, layer, unknown)
+        limits = read_limits(question.assume, aliases(layer))
+        assumed(limits, layer, question.assume)
+    by_chips = not question.subject_to and symbol("N_chips") in unknown.free_symbols
+    kept = symbol("N_chips") if by_chips else unknown
+    eliminated = constraint(question.subject_to, layer, kept, numeric)
     for name, times in found.items():
         if times.math == 0 or name == "update":
             continue
         for resource, spent in resources(times):
             lhs, rhs = times.math, spent
             present = {name for side in (lhs, rhs) for name in side.subs(eliminated).free_symbols}
-            if unknown in (*MACHINE, symbol("N_chips")) and unknown not in present:
+            # a rate that a pass does not use, or the chips of a pass that needs one only, is not what is asked
+            if (unknown.free_symbols & {*MACHINE, symbol("N_chips")}) - present:
                 continue
             ask = partial(d.crossover, lhs, ">=", rhs, unknown, passes=name, resource=resource, rule=eliminated)
             try:
@@ -209,9 +258,14 @@ def _crossovers(
                 # the limits the user names may touch one resource only; the other keeps its exact form
                 if limits is None:
                     raise
+                at = len(d.steps)
                 ask(exact=True)
+                d.steps[at] = without_effect(d.steps[at], limits)
             if chip is not None or numeric:
                 d.evaluate(on=chip, values={str(k): v for k, v in numeric.items()})
+    index = strictest(d.crossovers)
+    if index is not None and not unknown.is_Symbol:
+        _about_ratio(d.crossovers[index], unknown, layer)
     if not d.crossovers:
         raise LayoutError(
             f"{question.solve} decides nothing: no pass has arithmetic and a transfer that depend on it.",
@@ -222,28 +276,36 @@ def _crossovers(
 def strictest(crossovers: Sequence[Crossover], resource: str = "") -> int | None:
     """Return the index of the strictest pass on a network, else against HBM; sums over passes come last.
 
-    Where two networks bind and neither condition is the stricter for all sizes, the first one stands.
+    Conditions in which the unknown does not count come after all those in which it does. Where two networks bind
+    and neither condition is the stricter for all sizes, the first one stands.
     """
-    for wanted in (True, False):
-        picks = [
-            n
-            for n, each in enumerate(crossovers)
-            if (each.resource == resource if resource else (each.resource != "hbm") == wanted)
-        ]
-        picks = [n for n in picks if crossovers[n].passes != "both"] or picks
-        if picks:
-            best = picks[0]
-            for other in picks[1:]:
-                if _stricter(crossovers[other], crossovers[best]):
-                    best = other
-            return best
+    for decides in (True, False):
+        for wanted in (True, False):
+            picks = [
+                n
+                for n, each in enumerate(crossovers)
+                if (each.resource == resource if resource else (each.resource != "hbm") == wanted)
+                and depends(each.headline.cases) == decides
+            ]
+            picks = [n for n in picks if crossovers[n].passes != "both"] or picks
+            if picks:
+                best = picks[0]
+                for other in picks[1:]:
+                    if _stricter(crossovers[other], crossovers[best]):
+                        best = other
+                return best
     return None
 
 
 def _stricter(first: Crossover, second: Crossover) -> bool:
+    never = [bool(each.numbered) and all(part.numeric.never for part in each.numbered) for each in (first, second)]
+    if any(never):
+        return not never[1]
     edges = [border(each.headline.cases) for each in (first, second)]
     if None in edges or not edges[0] or not edges[1]:
         return False
-    ratio = sp.cancel(edges[0] / edges[1])
+    # one may be stated for B, the other for B/X
+    scaled = [edge / each.headline.unknown for edge, each in zip(edges, (first, second), strict=True)]
+    ratio = sp.cancel(scaled[0] / scaled[1])
     lower = any(each.hi == sp.oo for case in first.headline.cases for each in case.intervals)
     return bool(ratio.is_number and (ratio > 1 if lower else ratio < 1))

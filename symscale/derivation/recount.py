@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from symscale.array import Einsum, Layout, Move
+from symscale.array import Einsum, Layout, Move, Rename
 from symscale.cost import Transfer
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import float_value
@@ -141,7 +141,7 @@ def count(layer: Layer, which: str, quantity: str, point: Mapping[sp.Symbol, sp.
 
 
 def _work(each: Local, quantity: str, sizes: _Sizes) -> Fraction:
-    if isinstance(each.operation, Move):
+    if isinstance(each.operation, Move | Rename):
         return Fraction(0)
     if quantity == "hbm":
         buffers = [
@@ -168,7 +168,9 @@ def _volume(each: Collective, sizes: _Sizes) -> Fraction:
 
 
 def _received(each: Transfer, volume: Fraction, n: int) -> Fraction:
-    """Return what a chip receives: everything it does not have, once; twice for AllReduce."""
+    """Return what a chip receives: everything it does not have, once; twice for AllReduce, or the sum."""
+    if each.cost.reduced:
+        return volume
     shard = volume / n
     table = {
         "AllGather": shard * (n - 1),

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symscale.derivation.limits import comparable
+from symscale.derivation.names import clear, dimension_of
 from symscale.errors import LayoutError, SymscaleError
 from symscale.notation.text import to_text
-from symscale.vocabulary import TABLE, symbol
+from symscale.vocabulary import TABLE, entry, symbol
 
 if TYPE_CHECKING:
     from symscale.derivation.layer import Layer
@@ -70,17 +72,53 @@ def _followed(name: str, links: Mapping[str, sp.Expr]) -> sp.Expr:
     raise SymscaleError(f"The links of {name} go round in a circle.", hint="Leave one of them out.")
 
 
-def assumed(limits: Sequence[Limit], layer: Layer, aliases: Mapping[str, str]) -> None:
-    """Refuse limits of sizes that a program does not have. Raises LayoutError."""
-    program = layer.program
-    have = {str(each) for size in (*program.sizes.values(), *program.mesh.values()) for each in size.free_symbols}
-    for each in (part for limit in limits for part in (limit.small, *limit.large)):
-        for name in sorted(map(str, each.free_symbols)):
-            if aliases.get(name, name) not in have | _rates(layer):
-                raise LayoutError(
-                    f"The limit speaks of {name[:60]}, which is no open size of the program.",
-                    hint=f"Sizes still open: {', '.join(sorted(have)) or 'none'}.",
-                )
+def assumed(limits: Sequence[Limit], layer: Layer, text: str = "") -> None:
+    """Refuse limits of sizes that a program does not have, of two meanings, or between bytes and seconds.
+
+    Raises LayoutError, UnitError.
+    """
+    have = {str(each) for each in layer.counted}
+    for limit in limits:
+        for each in (limit.small, *limit.large):
+            clear(each.free_symbols, layer, text)
+            for name in sorted(map(str, each.free_symbols)):
+                if name not in have | _rates(layer):
+                    raise LayoutError(
+                        f"The limit speaks of {name[:60]}, which is no open size of the program.",
+                        hint=f"Sizes still open: {', '.join(sorted(have)) or 'none'}.",
+                    )
+        comparable(limit, layer.counted)
+
+
+def by_dimension(linked: Mapping[str, sp.Expr], layer: Layer) -> dict[str, sp.Expr]:
+    """Return links by the names of the program's dimensions: C_dim, as the dimension C is written, is C.
+
+    Raises LayoutError for a name with two meanings, on either side.
+    """
+    for name, value in linked.items():
+        said = f"{name} = {to_text(value)}"
+        clear([symbol(name), *value.free_symbols], layer, said)
+        for other in sorted(map(str, value.free_symbols)):
+            _linkable(other, said, layer)
+    return {dimension_of(name, layer): value for name, value in linked.items()}
+
+
+def _linkable(name: str, said: str, layer: Layer) -> None:
+    """Refuse a rate in a link, and a size of the program written in the other case."""
+    row = entry(name)
+    if row is not None and row.unit:
+        raise LayoutError(
+            f"{name} is the {row.meaning}, which is no size.",
+            text=said,
+            position=said.rindex(name),
+            hint="A size is linked to other sizes, as in F=4*D.",
+        )
+    sizes = {*layer.program.sizes, *layer.program.mesh}
+    other = name.swapcase()
+    if name not in sizes and other in sizes:
+        raise LayoutError(
+            f"{name} does not occur in the program.", text=said, position=said.rindex(name), hint=f"It has {other}."
+        )
 
 
 def placed(
@@ -101,7 +139,7 @@ def placed(
             if own in counts(layer) and not numbers[name].is_Integer:
                 raise LayoutError(f"{name} = {to_text(numbers[name])} is not whole.", hint="Sizes are whole numbers.")
             found[own] = numbers[name]
-        elif name not in layer.program.sizes:
+        elif dimension_of(name, layer) not in layer.program.sizes:
             raise LayoutError(
                 f"{name} is no dimension, so it cannot be linked to others.", hint=f"Give a number: {name}=…"
             )
@@ -112,10 +150,12 @@ def placed(
 def own_symbol(name: str, layer: Layer, aliases: Mapping[str, str]) -> sp.Symbol:
     """Return the symbol that a name means beside a program. Raises LayoutError naming what there is."""
     program = layer.program
+    clear([symbol(name)], layer)
     if name in program.mesh and program.mesh[name].is_number:
         raise LayoutError(f"The axis {name} has a size already.", hint="Give it by --mesh or by --set, not by both.")
-    if name in program.sizes or name in program.mesh:
-        size = program.sizes.get(name, program.mesh.get(name))
+    dim = dimension_of(name, layer)
+    if dim in program.sizes or name in program.mesh:
+        size = program.sizes.get(dim, program.mesh.get(name))
         return size if size is not None and size.is_Symbol else symbol(name)
     wanted = aliases.get(name, name)
     if wanted in _rates(layer):
@@ -131,7 +171,8 @@ def own_symbol(name: str, layer: Layer, aliases: Mapping[str, str]) -> sp.Symbol
 
 def _rates(layer: Layer) -> set[str]:
     """Return the names that are no sizes: the machine's, bytes per element, physical axes, the number of chips."""
-    machine = {name for name, row in TABLE.items() if row.unit not in ("", "B") and row.unit != "s"}
+    # W is a short name where one bandwidth is in play, and alpha of a quotient: neither is in a formula
+    machine = {name for name, row in TABLE.items() if row.unit not in ("", "B", "s", "FLOP/B") and name != "W"}
     widths = {str(each) for each in layer.typed.size.values()}
     links = {str(each) for axis in layer.axes.values() for each in axis.links.free_symbols}
     peaks = {f"C_{kind}" for kind in layer.kinds}
@@ -140,7 +181,8 @@ def _rates(layer: Layer) -> set[str]:
 
 def counts(layer: Layer) -> set[sp.Symbol]:
     """Return the symbols that stand for whole numbers: sizes, mesh axes, chips."""
-    return {*layer.program.sizes.values(), *layer.program.mesh.values(), symbol("N_chips")}
+    links = {each for axis in layer.axes.values() for each in axis.links.free_symbols}
+    return {*layer.program.sizes.values(), *layer.program.mesh.values(), *links, symbol("N_chips")}
 
 
 def fitting(layer: Layer, numbers: Mapping[sp.Symbol, sp.Expr]) -> None:

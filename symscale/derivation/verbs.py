@@ -40,7 +40,7 @@ def in_numbers(
     known = numbers(layer, chip, given)
     used = {each: known[each] for each in sorted(expr.free_symbols & set(known), key=str)}
     value = expr.xreplace(used)
-    lines: tuple[Prose, ...] = tuple((each, f" = {quantity(each, number)}") for each, number in used.items())
+    lines: tuple[Prose, ...] = tuple((each, f" = {quantity(each, number, layer)}") for each, number in used.items())
     row = entry(name)
     title = f"In numbers on {chip.title}" if chip is not None else "In numbers"
     proof = Evaluated((expr,), tuple(known.items()))

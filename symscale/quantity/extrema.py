@@ -26,6 +26,13 @@ def minimum(*arguments: sp.Expr) -> sp.Expr:
     return _built(sp.Min, terms)
 
 
+def divided(expr: sp.Expr, divisor: sp.Expr) -> sp.Expr:
+    """Return expr/divisor for a positive divisor, which goes into a Max or Min: Max(a*X, b*X)/X = Max(a, b)."""
+    if not isinstance(expr, sp.Max | sp.Min):
+        return expr / divisor
+    return _built(type(expr), [divided(each, divisor) for each in expr.args])
+
+
 def _reduced(kind: type[sp.Expr], arguments: Iterable[sp.Expr], pick: Callable[..., sp.Rational]) -> list[sp.Expr]:
     best: dict[sp.Expr, sp.Rational] = {}
     constants: list[sp.Expr] = []

@@ -1,0 +1,198 @@
+"""How To Scale Your Model, chapter 8: serving LLaMA 3 on TPU v5e."""
+
+from symscale import derivation, inference, machine
+
+BOOK = "How To Scale Your Model, ch. 8"
+MATMUL = "x[B, D] * {weights} W[D, F] -> y[B, F]"
+# The chapter takes 70 billion parameters, which is a little less than the model has.
+ROUND = 70 * 10**9
+WIDTHS = {"bf16": "2", "int8": "1", "int4": "1/2"}
+CHIPS = {"bf16": 16, "int8": 8, "int4": 4}
+
+
+def peak(dtype="bf16"):
+    """Return the peak of a v5e as a value for C."""
+    return {"C": machine("tpu-v5e").peak(dtype)}
+
+
+def llama(d, show=""):
+    """Return LLaMA 3-70B in use, and its bytes held with the chapter's number of parameters P."""
+    found = inference(d, "llama3-70b", show=show)
+    weights = d.read("b_w*P")
+    cache = found.held.cache
+    return found, weights, cache
+
+
+@derivation("serving/flops-per-dollar", title="How many FLOPs does a dollar buy?", source=BOOK)
+def flops_per_dollar(d):
+    found = {}
+    for chip, expect in (("h100", "3.3e17"), ("tpu-v5p", "3.934e17"), ("tpu-v5e", "5.91e17")):
+        each = machine(chip)
+        known = {"C": each.peak("bf16"), "price": each.price}
+        found[chip] = d.number("FLOPs_dollar", d.read("C/price"), values=known, expect=expect)
+    order = sorted(found, key=found.get, reverse=True)
+    d.number("gain", found[order[0]] / found[order[1]], expect="1.50")
+
+
+@derivation("serving/cache", title="The cache of LLaMA 3-70B in int8", source=BOOK)
+def cache(d):
+    found, weights, kept = llama(d, "held")
+    known = {**found.values, "b_kv": 1, "b_w": 1, "P": ROUND, "B": 240, "S": 32768}
+    d.number("M_token", kept / d.symbol("S"), values=known, expect="163.84e3")
+    d.number("M_cache", kept, values=known, expect="5.37e9")
+    d.number("M_caches", d.read("B") * kept, values=known, expect="1.29e12")
+    chips = d.crossover(weights + d.read("B") * kept, "<=", d.read("N_chips*M_hbm"), "N_chips", exact=True)
+    d.evaluate(chips, on="tpu-v5e", values=known, expect="84.9")
+
+
+@derivation("serving/batch-32", title="32 sequences of 8192 tokens: memory, chips, step", source=BOOK)
+def batch_32(d):
+    found, weights, kept = llama(d, "held")
+    known = {**found.values, "b_kv": 1, "b_w": 1, "P": ROUND, "B": 32, "S": 8192}
+    caches = d.read("B") * kept
+    d.number("M_caches", caches, values=known, expect="42.9e9")
+    d.number("M_held", weights + caches, values=known, expect="113e9")
+    chips = d.crossover(weights + caches, "<=", d.read("N_chips*M_hbm"), "N_chips", exact=True)
+    d.evaluate(chips, on="tpu-v5e", values=known, expect="7.06")
+    spent = (weights + caches) / d.read("N_chips*W_hbm")
+    d.number("T_step", spent, on="tpu-v5e", values={**known, "N_chips": 8}, expect="17.2e-3")
+    rate = d.read("B") / spent
+    d.number("rate", rate, on="tpu-v5e", values={**known, "N_chips": 8}, expect="1859")
+    d.equal("rate_chip", rate / d.read("N_chips"), d.read("B*W_hbm") / (weights + caches), "The same on every slice.")
+    d.number("rate_chip", rate / d.read("N_chips"), on="tpu-v5e", values={**known, "N_chips": 8}, expect="232")
+    d.number("T_step", spent, on="tpu-v5e", values={**known, "N_chips": 16}, expect="8.61e-3")
+    d.number("Y", d.read("M_Y*F*W_ici/C"), on="tpu-v5e", values={**known, **peak(), "M_Y": 2}, expect="26.2")
+
+
+@derivation(
+    "serving/critical-batch", title="From which batch on does arithmetic bind? bf16, int8 weights, int8", source=BOOK
+)
+def critical_batch(d):
+    for weights, dtype, rule, number in (
+        ("", "bf16", "B >= C/W_hbm", "240"),
+        ("int8", "bf16", "B >= C/(2*W_hbm)", "120"),
+        ("", "int8", "B >= b*C/(2*W_hbm)", "240"),
+        ("int4", "bf16", "B >= C/(4*W_hbm)", "60.1"),
+    ):
+        t = d.times(d.program(MATMUL.format(weights=weights), dtype=dtype, passes=["forward"]))
+        batch = d.crossover(t.math, ">=", t.hbm, "B", passes="forward", resource="hbm")
+        d.expect(batch, rule)
+        d.evaluate(batch, on="tpu-v5e", expect=number)
+    d.number("ratio", d.read("C_int8/C"), values={**peak(), "C_int8": machine("tpu-v5e").peak("int8")}, expect="2.0")
+
+
+@derivation("serving/topology", title="The smallest slice by width, and what is left for the cache", source=BOOK)
+def topology(d):
+    found, weights, kept = llama(d, "held")
+    known = {**found.values, "P": ROUND, "S": 8192}
+    batches = {"bf16": "43.2", "int8": "43.2", "int4": "43.2"}
+    for kind, width in WIDTHS.items():
+        here = {**known, "b_w": d.read(width), "b_kv": d.read(width), "N_chips": CHIPS[kind]}
+        d.number("M_weights", weights, values=here)
+        d.number("M_token", kept / d.symbol("S"), values=here)
+        chips = d.crossover(weights, "<=", d.read("N_chips*M_hbm"), "N_chips", exact=True, title=kind)
+        d.evaluate(chips, on="tpu-v5e", values={k: v for k, v in here.items() if k != "N_chips"})
+        d.number("M_free", d.read("N_chips*M_hbm") - weights, on="tpu-v5e", values=here)
+        fits = d.crossover(weights + d.read("B") * kept, "<=", d.read("N_chips*M_hbm"), "B", exact=True, title=kind)
+        d.evaluate(fits, on="tpu-v5e", values=here, expect=batches[kind])
+
+
+@derivation("serving/queries", title="With HBM full a step reads all of it: queries per second and chip", source=BOOK)
+def queries(d):
+    step = d.number("T_step", d.read("M_hbm/W_hbm"), on="tpu-v5e", expect="19.5e-3")
+    d.number("T_answer", 512 * step, expect="10.0")
+    rate = d.read("B/(T_step*T_gen)")
+    rounded = {"T_step": d.read("19/1000"), "T_gen": 512}
+    d.number("queries", rate, values={**rounded, "B": 43}, expect="4.42")
+    for chips, each in ((16, "0.276"), (8, "0.5525"), (4, "1.105")):
+        d.number("queries_chip", rate / d.read("N_chips"), values={**rounded, "B": 43, "N_chips": chips}, expect=each)
+    d.number("queries", rate, values={**rounded, "B": 140}, expect="14.4")
+    for chips, each in ((32, "0.4497"), (16, "0.8995"), (8, "1.799")):
+        d.number("queries_chip", rate / d.read("N_chips"), values={**rounded, "B": 140, "N_chips": chips}, expect=each)
+    d.number(
+        "T_step",
+        d.read("M_weights/(N_chips*W_hbm)"),
+        on="tpu-v5e",
+        values={"M_weights": 35 * 10**9, "N_chips": 4},
+        expect="10.7e-3",
+    )
+
+
+@derivation("serving/double", title="Twice the chips hold more than twice the sequences", source=BOOK)
+def double(d):
+    found, weights, kept = llama(d, "held")
+    known = {**found.values, "P": ROUND, "S": 8192, "b_w": 2, "b_kv": 2, "N_chips": 32}
+    d.number("M_free", d.read("N_chips*M_hbm") - weights, on="tpu-v5e", values=known, expect="372e9")
+    fits = d.crossover(weights + d.read("B") * kept, "<=", d.read("N_chips*M_hbm"), "B", exact=True)
+    d.evaluate(fits, on="tpu-v5e", values=known, expect="138.6")
+
+
+@derivation("serving/sharding", title="64 sequences on 32 chips: what binds a matrix of the MLP", source=BOOK)
+def sharding(d):
+    known = {"B": 64, "D": 8192, "F": 28672, "Y": 32, **peak()}
+    d.number("Y", d.read("M_Y*F*W_ici/C"), on="tpu-v5e", values={**known, "M_Y": 2}, expect="26.2")
+    d.number("Y", d.read("F*W_ici/(B*W_hbm)"), on="tpu-v5e", values=known, expect="49.2")
+    one = d.program("x[B, D] * W[D, F_Y] -> h[B, F_Y]", passes=["forward"])
+    t = d.times(one)
+    d.number("T_math", t.math, values=known | {"b": 2}, expect="4.8e-6")
+    weight = d.approximate("T_hbm", t.hbm, "B << D; B*Y << F")
+    d.expect(weight, "b*D*F/(Y*W_hbm)")
+    d.number("T_hbm", weight, on="tpu-v5e", values=known | {"b": 2}, expect="17.9e-6")
+    gathered = d.collective("AllGather", "b*B*D", {"Y": d.symbol("Y")})
+    sent = d.approximate("T_comms", gathered.time, "Y >> 1")
+    d.number("T_comms", sent, on="tpu-v5e", values=known | {"b": 2}, expect="11.65e-6")
+
+
+@derivation("serving/prefill", title="Prefill of 8192 tokens on 16 chips at 40 % of the peak", source=BOOK)
+def prefill(d):
+    found = inference(d, "llama3-70b", show="prefill")
+    share = {"mfu": d.read("2/5"), "N_chips": 16, "T": 8192, "P": ROUND, **peak()}
+    d.number("T_prefill", d.read("2*P*T/(N_chips*C*mfu)"), values=share, expect="0.91")
+    exact = (found.prefill.weight_flops + found.prefill.score_flops) / d.read("N_chips*C*mfu")
+    d.number("T_prefill", exact, values={**found.values, **share}, expect="0.959")
+
+
+@derivation("serving/latency-throughput", title="Latency against throughput on 16 chips in int8", source=BOOK)
+def latency_throughput(d):
+    found, weights, kept = llama(d, "held")
+    known = {**found.values, **peak(), "P": ROUND, "b_w": 1, "b_kv": 1, "N_chips": 16}
+    spent = (weights + d.read("B") * kept) / d.read("N_chips*W_hbm")
+    d.number("T_step", spent, on="tpu-v5e", values={**known, "B": 1, "S": 8192}, expect="5.44e-3")
+    rate = d.read("B") / spent / d.read("N_chips")
+    d.number("rate_chip", rate, on="tpu-v5e", values={**known, "B": 120, "S": 2048}, expect="892")
+    length = d.crossover(
+        kept / d.read("W_hbm"), ">=", d.read("2*P/C"), "S", exact=True, title="Where the cache exceeds the FLOPs"
+    )
+    d.evaluate(length, on="tpu-v5e", values=known, expect="3557")
+
+
+@derivation("serving/llama3-405b", title="LLaMA 3-405B in 15 ms per token", source=BOOK)
+def llama3_405b(d):
+    found = inference(d, "llama3-405b", show="held")
+    known = {**found.values, **peak(), "b_w": 1, "b_kv": 1, "S": 8192}
+    d.number("FLOPs_token", 2 * found.parameters, values=known, expect="811.7e9")
+    d.number("T_math", 2 * found.parameters / d.read("N_chips*C"), values={**known, "N_chips": 1}, expect="4.12e-3")
+    loading = found.held.weights / d.read("N_chips*W_hbm")
+    d.number("T_load", loading, on="tpu-v5e", values={**known, "b_w": 2, "N_chips": 1}, expect="0.990")
+    d.number("M_token", found.held.cache / d.symbol("S"), values=known, expect="258e3")
+    holds = d.crossover(found.held.weights, "<=", d.read("N_chips*M_hbm"), "N_chips", exact=True)
+    d.evaluate(holds, on="tpu-v5e", values=known, expect="25.4")
+    fast = d.crossover(loading, "<=", d.read("T_wanted"), "N_chips", exact=True)
+    d.evaluate(fast, on="tpu-v5e", values={**known, "T_wanted": d.read("15/1000")}, expect="33.0")
+    d.number("T_load", loading, on="tpu-v5e", values={**known, "N_chips": 64}, expect="7.73e-3")
+    math = 2 * d.read("B") * found.parameters / d.read("64*C")
+    read = d.read("B") * found.held.cache / d.read("64*W_hbm")
+    batch = d.crossover(math + read, "<=", d.read("T_wanted"), "B", exact=True, title="Compute-bound")
+    d.evaluate(batch, on="tpu-v5e", values={**known, "T_wanted": d.read("15/1000")}, expect="143.3")
+
+
+@derivation("serving/llama3-8b", title="LLaMA 3-8B: 240 sequences of 8192 tokens in int8", source=BOOK)
+def llama3_8b(d):
+    found = inference(d, "llama3-8b", show="held")
+    known = {**found.values, "b_w": 1, "b_kv": 1, "S": 8192, "B": 240}
+    d.number("M_weights", found.held.weights, values=known, expect="8.03e9")
+    d.number("M_caches", d.read("B") * found.held.cache, values=known, expect="128.85e9")
+    d.number("M_activation", d.read("2*B*F"), values=known, expect="6.88e6")
+    held = found.held.weights + d.read("B") * found.held.cache
+    chips = d.crossover(held, "<=", d.read("N_chips*M_hbm"), "N_chips", exact=True)
+    d.evaluate(chips, on="tpu-v5e", values=known, expect="8.555")
