@@ -15,7 +15,7 @@ from symscale import (
 )
 
 BOOK = "How To Scale Your Model, ch. 7"
-MATMUL = "x[B, D] * {weights} W[D, F] -> y[B, F]"
+MATMUL = "x[B, D] * {weights}W[D, F] -> y[B, F]"
 ATTENTION = "Q[B, T, D] * K[B, S, D] -> A[B, T, S]; softmax_S(A) -> P[B, T, S]; P * V[B, S, D] -> O[B, T, D]"
 # The chapter's estimate for LLaMA 2-13B: 26 GB of weights, caches of 6.7 GB, or a fifth with 8 KV heads.
 MHA, GQA = ({"M_weights": 26 * 10**9, "M_cache": cache * 10**7} for cache in (670, 134))
@@ -89,7 +89,7 @@ def linear_exact(d):
 
 @derivation("inference/int8-weights", title="Half the bytes, half the batch", source=BOOK)
 def int8_weights(d):
-    layer = d.program(MATMUL.format(weights="int8"), passes=["forward"])
+    layer = d.program(MATMUL.format(weights="int8 "), passes=["forward"])
     d.counts(layer)
     t = d.times(layer)
     batch = d.crossover(t.math, ">=", t.hbm, "B", passes="forward", resource="hbm")
@@ -162,7 +162,15 @@ def step(d):
     read = time.weight_read + time.cache_read
     d.equal("T_step", read, d.read("(B*M_cache + M_weights)/(N_chips*W_hbm)"), "While HBM binds both parts.")
     whole = time.weights + time.cache_read
-    d.expect(whole, "B*M_cache/(N_chips*W_hbm) + Max(B*FLOPs_token/(N_chips*C), M_weights/(N_chips*W_hbm))")
+    text = "B*M_cache/(N_chips*W_hbm) + Max(B*FLOPs_token/(N_chips*C), M_weights/(N_chips*W_hbm))"
+    d.equal("T_step", whole, d.read(text), "The weights may be bound by their arithmetic, the cache is not.")
+    d.number(
+        "T_step",
+        whole.subs(tokens, 0),
+        on="tpu-v5e",
+        values=given(d, M_weights="30*10^9", N_chips=16, FLOPs_token=0, **peak()),
+        expect="2.29e-3",
+    )
     d.equal("rate", tokens / read, d.read("B*N_chips*W_hbm/(B*M_cache + M_weights)"), "Tokens per second.")
     batch = d.crossover(time.weight_math, ">=", time.weight_read, "B", exact=True)
     d.expect(batch, "B >= M_weights*C/(FLOPs_token*W_hbm)")
@@ -306,10 +314,13 @@ def prefix(d):
 )
 def speculation(d):
     tokens = expected_tokens()
-    d.remark(
-        "Token i of a run appears if the i before it were accepted, with the chance a^i: sum over i = 0 … n_draft."
-    )
-    d.expect(tokens, "(1 - a^(n_draft + 1))/(1 - a)")
+    text = "Token i of a run appears if the i before it were accepted, with the chance a^i: sum over i = 0 … n_draft."
+    d.equal("tokens", tokens, d.read("(1 - a^(n_draft + 1))/(1 - a)"), text)
+    d.equal("gain", speedup(), tokens / d.read("1 + c_draft*n_draft"), "While HBM binds, checking costs one step.")
+    for drafted, limit in ((0, "0.80"), (1, "0.5517"), (2, "0.3616")):
+        now, more = (speedup(d.read(str(n))) for n in (drafted, drafted + 1))
+        cost = d.crossover(more, ">", now, "c_draft", exact=True, title=f"Drafted token {drafted + 1} pays")
+        d.evaluate(cost, values=given(d, a="4/5"), expect=limit)
     d.number("tokens", tokens, values=given(d, a="4/5", n_draft=4), expect="3.36")
     d.number("gain", speedup(), values=given(d, a="4/5", n_draft=4, c_draft="1/10"), expect="2.40")
     bound = speedup(check=d.read("n_draft + 1"))

@@ -3,7 +3,7 @@
 from symscale import derivation, evicted_per_step, finished_per_second, inference, machine
 
 BOOK = "How To Scale Your Model, ch. 7"
-TP = "In[B, D_Y] * {weights} W_in[D, F_Y] * {weights} W_out[F_Y, D] -> Out[B, D_Y]"
+TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"
 # D over all axes between the layers; inside, each axis of a weight stays where it is
 STATIONARY = """In[B, D_{X,Y,Z}] -> G[B, D_X]
 G * W_in[D_X, F_{Y,Z}] -> Tmp[B, F_{Y,Z,X}]
@@ -16,13 +16,11 @@ softmax_S(a) -> p[B_Z, K_Y, G, S]
 p * const v[B_Z, S, K_Y, H] -> o[B_Z, K_Y, G, H]
 o -> O[B, K_Y, G_Z, H]
 O * W_O[K_Y, G_Z, H, D] -> y[B, D]"""
-# bytes of one way through an axis of a torus
-AXIS = "W_ici"
 
 
 @derivation("inference/prefill-tp", title="How many chips can share a prefill?", source=BOOK)
 def prefill_tp(d):
-    layer = d.program(TP.format(weights=""), passes=["forward"])
+    layer = d.program(TP, passes=["forward"])
     t = d.times(layer)
     chips = d.crossover(t.math, ">=", t.comms, "Y", passes="forward", resource="ici")
     d.expect(chips, "Y <= F*W_ici/C")
@@ -32,7 +30,7 @@ def prefill_tp(d):
 
 @derivation("inference/decode-tp", title="When does a larger slice no longer make decoding faster?", source=BOOK)
 def decode_tp(d):
-    layer = d.program(TP.format(weights=""), axes={"Y": d.symbol("M_Y")}, passes=["forward"])
+    layer = d.program(TP, axes={"Y": d.symbol("M_Y")}, passes=["forward"])
     t = d.times(layer)
     sent = d.approximate("T_comms", t.comms, "Y >> 1")
     read = d.approximate("T_hbm", t.hbm, "B*Y << F; B << D")
@@ -60,7 +58,7 @@ def decode_tp_model(d):
     "inference/int8-no-wraparound", title="Tensor parallelism in int8 on a 4x4 slice, which has no rings", source=BOOK
 )
 def int8_no_wraparound(d):
-    layer = d.program(TP.format(weights=""), dtype="int8", axes={"Y": d.symbol("M_Y")}, passes=["forward"])
+    layer = d.program(TP, dtype="int8", axes={"Y": d.symbol("M_Y")}, passes=["forward"])
     t = d.times(layer)
     ring = d.crossover(t.math, ">=", t.comms, "Y", passes="forward", resource="ici")
     d.expect(ring, "Y <= 2*M_Y*F*W_ici/C")
@@ -103,8 +101,9 @@ def two_dimensional(d):
     four = {d.symbol("F"): d.read("4*D"), d.symbol("b"): d.read("2")}
     d.equal("X", best.point.subs(four), d.read("sqrt(N_chips/8)"), "With F = 4 D.")
     d.equal("T_comms", best.value.subs(four), d.read("sqrt(128)*B*D/(sqrt(N_chips)*W_ici)"), "With F = 4 D in bf16.")
-    d.number("coefficient", d.read("sqrt(128)"), expect="11.3")
-    flat = d.program(TP.format(weights=""), axes={"Y": 3}, passes=["forward"])
+    unit = d.read("B*D/(sqrt(N_chips)*W_ici)")
+    d.number("coefficient", best.value.subs(four) / unit, expect="11.3")
+    flat = d.program(TP, axes={"Y": 3}, passes=["forward"])
     one = d.approximate("T_comms", d.times(flat).comms, "Y >> 1")
     d.expect(one, "2*b*B*D/(3*W_ici)")
     least = d.crossover(one, ">", best.value, "N_chips", exact=True, title="Where two dimensions send less")

@@ -3,7 +3,7 @@
 from symscale import derivation, inference, machine
 
 BOOK = "How To Scale Your Model, ch. 8"
-MATMUL = "x[B, D] * {weights} W[D, F] -> y[B, F]"
+MATMUL = "x[B, D] * {weights}W[D, F] -> y[B, F]"
 # The chapter takes 70 billion parameters, which is a little less than the model has.
 ROUND = 70 * 10**9
 WIDTHS = {"bf16": "2", "int8": "1", "int4": "1/2"}
@@ -70,9 +70,9 @@ def batch_32(d):
 def critical_batch(d):
     for weights, dtype, rule, number in (
         ("", "bf16", "B >= C/W_hbm", "240"),
-        ("int8", "bf16", "B >= C/(2*W_hbm)", "120"),
+        ("int8 ", "bf16", "B >= C/(2*W_hbm)", "120"),
         ("", "int8", "B >= b*C/(2*W_hbm)", "240"),
-        ("int4", "bf16", "B >= C/(4*W_hbm)", "60.1"),
+        ("int4 ", "bf16", "B >= C/(4*W_hbm)", "60.1"),
     ):
         t = d.times(d.program(MATMUL.format(weights=weights), dtype=dtype, passes=["forward"]))
         batch = d.crossover(t.math, ">=", t.hbm, "B", passes="forward", resource="hbm")

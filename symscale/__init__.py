@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from symscale.derivation.served import Inference, inference, summed
     from symscale.derivation.stack import Table, stacked, tabulated
     from symscale.derivation.step import Derivation, Step, verify
+    from symscale.derivation.trained import Training, training
     from symscale.errors import SymscaleError
     from symscale.machine import Machine, load_machine, machines
     from symscale.notation.elaborate import elaborate
@@ -60,6 +61,7 @@ _PLACES = {
     "derivation.served": "Inference inference summed",
     "derivation.stack": "Table stacked tabulated",
     "derivation.step": "Derivation Step verify",
+    "derivation.trained": "Training training",
     "errors": "SymscaleError",
     "machine": "Machine load_machine machines",
     "notation.elaborate": "elaborate",
@@ -103,6 +105,7 @@ __all__ = [
     "SymscaleError",
     "Table",
     "Times",
+    "Training",
     "approximate",
     "collective_cost",
     "compare",
@@ -146,6 +149,7 @@ __all__ = [
     "times",
     "to_latex",
     "to_text",
+    "training",
     "verify",
     "wasted_slots",
     "written",

@@ -15,6 +15,7 @@ from symscale.derivation.decoding import chips_in, pointless_network, step_netwo
 from symscale.errors import MachineError, ModelError, UndecidedError
 from symscale.machine import chosen, machine
 from symscale.transformer import catalogue, model, parameter_count, read_config, values
+from symscale.transformer.flops import decode_forms
 from symscale.transformer.inference import B, S, decode, distinct_experts, held_bytes, prefill
 from symscale.transformer.inference_time import (
     attention_compute_bound,
@@ -145,6 +146,13 @@ def test_every_model_of_the_catalogue_can_be_served() -> None:
         assert load.weight_flops > 0
         assert load.cache_bytes > 0
         assert not load.weight_bytes.free_symbols
+
+
+@pytest.mark.parametrize("name", ["llama2-13b", "gemma2-9b", "deepseek-v3", "mixtral-8x7b"])
+def test_a_decode_step_and_the_flops_of_a_decoded_token_agree(name: str) -> None:
+    load, forms = decode(model(name)), decode_forms(model(name))
+    whole = (load.weight_flops + load.score_flops).xreplace(at(name, B=1, S=5000))
+    assert whole == sp.Add(*forms.values()).xreplace(at(name, S=5000))
 
 
 # ------------------------------------------------------------------ experts

@@ -12,7 +12,7 @@ from symscale.cli.output import write
 
 if TYPE_CHECKING:
     from symscale.machine import Machine
-    from symscale.transformer.step import Setting
+    from symscale.transformer.setting import Setting
 
 STYLES = ("text", "md", "latex", "json", "csv")
 MOST_CHIPS = 1_000_000
@@ -30,10 +30,10 @@ MOST_ROWS = 10_000
     text_option("--tokens", metavar="15e12", help="Tokens of the whole training: adds days, chip hours and cost."),
     click.option("--dtype", default="bf16", show_default=True, help="Dtype of weights, gradients and activations."),
     click.option(
-        "--optimizer", default="adam", show_default=True, help="adam, adam-8bit, adam-no-master, momentum, sgd."
+        "--optimizer", default="adam", show_default=True, help="adam, adam-8bit, adam-no-master, momentum, sgd, …"
     ),
     click.option(
-        "--remat", default="selective", show_default=True, help="Checkpointing: none, selective, products, full."
+        "--remat", default="selective", show_default=True, help="Checkpointing: none, selective, products, block, full."
     ),
     click.option("--overlap", default="max", show_default=True, help="max, axes-serial or sum."),
     click.option("--schedule", default="1f1b", show_default=True, help="Pipeline: 1f1b or gpipe."),
@@ -101,7 +101,7 @@ def setting_of(
     from symscale.cost import OVERLAPS
     from symscale.errors import SymscaleError
     from symscale.transformer.footprint import POLICIES
-    from symscale.transformer.step import OPTIMIZERS, Setting
+    from symscale.transformer.setting import OPTIMIZERS, Setting
 
     tokens, length = count("--tokens-per-batch", batch), count("--seq", seq)
     for option, number, example in (("--tokens-per-batch", tokens, "4Mi"), ("--seq", length, "8192")):

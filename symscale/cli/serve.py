@@ -22,9 +22,8 @@ CONTEXT = "8192"
 @click.command()
 @click.argument("config", shell_complete=names)
 @with_options(
-    text_option(
-        "--on", "on", metavar="SLICE", required=True, shell_complete=chips, help="A slice tpu-v5e:4x4, h100:8."
-    ),
+    text_option("--on", "on", metavar="SLICE", shell_complete=chips, help="A slice or a cluster: tpu-v5e:4x4, h100:8."),
+    MACHINE,
     text_option("--batch", metavar="1:512:*2", help="Batches: a number, a list or a range; without it the usual ones."),
     text_option("--context", metavar=CONTEXT, help=f"Tokens of each sequence in the cache; {CONTEXT} if left out."),
     text_option("--prompt", metavar="6144", help="Tokens of a prompt: prefill and its chunks."),

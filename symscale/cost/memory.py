@@ -48,9 +48,7 @@ def inputs(program: Program, value: str) -> bool:
 
 def products(program: Program, value: str) -> bool:
     """Keep the results of matrix products; elementwise work is done again."""
-    return any(
-        isinstance(each, Einsum) and not each.elementwise and each.out == value for each in program.operations
-    )
+    return any(isinstance(each, Einsum) and not each.elementwise and each.out == value for each in program.operations)
 
 
 def without(dims: Collection[str]) -> Policy:
@@ -59,18 +57,18 @@ def without(dims: Collection[str]) -> Policy:
     return lambda program, value: not wanted <= set(program.values[value].dims)
 
 
-def activations(plan: Plan, typed: Elements, policy: Policy = everything) -> Activations:
+def activations(plan: Plan, typed: Elements, policy: Policy = everything, *, also: Collection[str] = ()) -> Activations:
     """Return what a chip keeps under a checkpointing policy.
 
     Of x[B, D] * W[D, F] -> h[B, F]; gelu(h) -> a[B, F] that is x and h, b·(B·D + B·F). Weights are parameters and
     do not count; the program's own inputs always stay; a dropout mask takes one byte per element. A gather that
-    the backward pass makes anyway is not made twice.
+    the backward pass makes anyway is not made twice. Values of `also` are read besides, by what follows.
     """
     makers = {_made(each): each for each in plan.passes["forward"]}
     present = {_made(each) for each in plan.passes["backward"]}
     kept: dict[Buffer, sp.Expr] = {}
     again: set[Buffer] = set()
-    wanted = list(_read(plan))
+    wanted = [*_read(plan), *(Buffer(name, plan.results[name].layout) for name in also)]
     while wanted:
         buffer = wanted.pop()
         if buffer in present or buffer in kept or buffer in again:

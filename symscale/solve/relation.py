@@ -50,7 +50,9 @@ class Relation:
         return replace(self, op=OPERATORS[7 - MASKS[self.op]])
 
     def subs(self, values: Mapping[sp.Expr, sp.Expr]) -> Relation:
-        """Return the relation with expressions replaced on both sides."""
+        """Return the relation with expressions replaced on both sides; symbols at once, which is much quicker."""
+        if all(each.is_Symbol for each in values):
+            return Relation(self.lhs.xreplace(dict(values)), self.op, self.rhs.xreplace(dict(values)))
         return Relation(self.lhs.subs(values), self.op, self.rhs.subs(values))
 
     @property

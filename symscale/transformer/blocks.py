@@ -26,17 +26,17 @@ NORM = {
 }
 QUERIES = "x[B, D] * W_Q[D, K, G, H]{bQ} -> q[B, K, G, H]"
 KEYS_VALUES = "x[B, D] * W_K[D, K, H]{bK} -> k[B, K, H]; x * W_V[D, K, H]{bV} -> v[B, K, H]"
-OUTPUT = "o[B, K, G, H] * W_O[K, G, H, D]{b} -> y[B, D]"
+OUTPUT = "o[B, K, G, H] * W_O[K, G, H, D]{b} -> y[B, D]{drop}"
 QK_NORM = {
     "head": ("weight g_Q[H]", "weight g_K[H]"),
     "head_with_bias": ("weight g_Q[H] + weight h_Q[H]", "weight g_K[H] + weight h_K[H]"),
     "heads": ("weight g_Q[K, G, H]", "weight g_K[K, H]"),
 }
-SCORES = "q[T, K, G, H] * k[S, K, H] -> a[T, K, G, S]; softmax_S(a) -> p[T, K, G, S]; p * v[S, K, H] -> o[T, K, G, H]"
+SCORES = "q[T, K, G, H] * k[S, K, H] -> a[T, K, G, S]; softmax_S(a) -> p[T, K, G, S]; {p} * v[S, K, H] -> o[T, K, G, H]"
 # A sink adds exp(sink) to the denominator of each head's softmax.
 SCORES_WITH_SINKS = (
     "q[T, K, G, H] * k[S, K, H] -> a[T, K, G, S]; exp(a) -> e[T, K, G, S]; "
-    "sum_S(e) + exp(weight sink[K, G]) -> z[T, K, G]; e * v[S, K, H] -> n[T, K, G, H]; n .* inverse(z) -> o[T, K, G, H]"
+    "sum_S(e) + exp(weight sink[K, G]) -> z[T, K, G]; {p} * v[S, K, H] -> n[T, K, G, H]; n .* inverse(z) -> o[T, K, G, H]"
 )
 LATENT_QUERIES = "x[B, D] * W_QA[D, R_q]{bQ} -> c[B, R_q]; norm_{{R_q}}(c) .* weight g_Q[R_q] -> d[B, R_q]; "
 LATENT_QUERIES_UP = (
@@ -51,12 +51,12 @@ LATENT_UP = (
     "d[B, R_kv] * W_KN[R_kv, N_heads, H_nope] -> k[B, N_heads, H_nope]; "
     "d * W_VN[R_kv, N_heads, H_v] -> v[B, N_heads, H_v]"
 )
-LATENT_OUTPUT = "o[B, N_heads, H_v] * W_O[N_heads, H_v, D]{b} -> y[B, D]"
+LATENT_OUTPUT = "o[B, N_heads, H_v] * W_O[N_heads, H_v, D]{b} -> y[B, D]{drop}"
 # Training and prefill build keys and values of every head; the rotary part of a key is the same for all heads.
 LATENT_SCORES = (
     "q[T, N_heads, H_nope] * k[S, N_heads, H_nope] -> a[T, N_heads, S]; "
     "r[T, N_heads, H_rope] * activation s[S, H_rope] -> e[T, N_heads, S]; "
-    "softmax_S(a + e) -> p[T, N_heads, S]; p * v[S, N_heads, H_v] -> o[T, N_heads, H_v]"
+    "softmax_S(a + e) -> p[T, N_heads, S]; {p} * v[S, N_heads, H_v] -> o[T, N_heads, H_v]"
 )
 # Decoding stays in the latent: W_KN is applied to the query instead of the keys, W_VN after the sum over S.
 ABSORBED_SCORES = (
@@ -66,9 +66,9 @@ ABSORBED_SCORES = (
 )
 GATED = (
     "x[B, D] * W_gate[D, {F}]{b1} -> g[B, {F}]; x * W_up[D, {F}]{b2} -> u[B, {F}]; act(g) .* u -> h[B, {F}]; "
-    "h * W_down[{F}, D]{b3} -> y[B, D]"
+    "h * W_down[{F}, D]{b3} -> y[B, D]{drop}"
 )
-PLAIN = "x[B, D] * W_up[D, {F}]{b2} -> u[B, {F}]; act(u) -> h[B, {F}]; h * W_down[{F}, D]{b3} -> y[B, D]"
+PLAIN = "x[B, D] * W_up[D, {F}]{b2} -> u[B, {F}]; act(u) -> h[B, {F}]; h * W_down[{F}, D]{b3} -> y[B, D]{drop}"
 ROUTER = "x[B, D] * W_R[D, E]{b} -> logits[B, E]"
 SHARED_GATE = "x[B, D] * W_S[D] -> gate[B]"
 # Every expert gets M = k·B/E tokens.
@@ -118,6 +118,10 @@ def _bias(stated: bool, name: str, dims: str) -> str:
     return f" + weight {name}[{dims}]" if stated else ""
 
 
+def _drop(config: Config) -> str:
+    return "; dropout(y) -> z[B, D]" if config.dropout else ""
+
+
 def _embedding(config: Config) -> list[Block]:
     width = "D_embed" if config.D_embed else "D"
     found = [Block("embedding", "tokens", TOKENS.format(D=width), sp.S.One)]
@@ -139,7 +143,7 @@ def _unembedding(config: Config) -> list[Block]:
 
 def _projections(config: Config) -> list[Block]:
     attention = config.attention
-    return _grouped(config, attention) if isinstance(attention, Attention) else _latent(attention)
+    return _grouped(config, attention) if isinstance(attention, Attention) else _latent(config, attention)
 
 
 def _grouped(config: Config, attention: Attention) -> list[Block]:
@@ -154,11 +158,11 @@ def _grouped(config: Config, attention: Attention) -> list[Block]:
     return [
         Block("attention", "queries", queries, layers),
         Block("attention", "keys and values", keys, count_of(config.owns_kv, "kv")),
-        Block("attention", "output", OUTPUT.format(b=_bias(out, "c_O", "D")), layers),
+        Block("attention", "output", OUTPUT.format(b=_bias(out, "c_O", "D"), drop=_drop(config)), layers),
     ]
 
 
-def _latent(attention: LatentAttention) -> list[Block]:
+def _latent(config: Config, attention: LatentAttention) -> list[Block]:
     bias = attention.latent_bias
     queries = LATENT_QUERIES.format(bQ=_bias(bias, "c_QA", "R_q")) if attention.R_q else ""
     rank = "R_q" if attention.R_q else "D"
@@ -166,11 +170,12 @@ def _latent(attention: LatentAttention) -> list[Block]:
     queries += LATENT_QUERIES_UP.format(first=first, again=again, R=rank)
     latent = LATENT.format(bKV=_bias(bias, "c_KVA", "R_kv"), bKR=_bias(bias, "c_KR", "H_rope"))
     layers = symbol("L")
+    output = LATENT_OUTPUT.format(b=_bias(attention.out_bias, "c_O", "D"), drop=_drop(config))
     return [
         Block("attention", "queries", queries, layers),
         Block("attention", "latent", latent, layers),
         Block("attention", "keys and values", LATENT_UP, layers),
-        Block("attention", "output", LATENT_OUTPUT.format(b=_bias(attention.out_bias, "c_O", "D")), layers),
+        Block("attention", "output", output, layers),
     ]
 
 
@@ -179,6 +184,9 @@ def _scores(config: Config, absorbed: bool) -> list[Block]:
         text, cached = (ABSORBED_SCORES, ("c", "s")) if absorbed else (LATENT_SCORES, ("k", "s", "v"))
     else:
         text, cached = (SCORES_WITH_SINKS if config.attention.sinks else SCORES), ("k", "v")
+    # with sinks the weights are not yet divided by their sum; dropout commutes with that
+    weights = "e" if text is SCORES_WITH_SINKS else "p"
+    text = text.format(p=f"dropout({weights})" if config.dropout else weights)
     return [
         Block(
             "scores",
@@ -198,19 +206,19 @@ def _feed_forward(config: Config) -> list[Block]:
     found = []
     if config.mlp is not None:
         dense = count_of((not each for each in config.routed), "dense")
-        found.append(Block("MLP", "MLP", _mlp_text(config.mlp, "F"), dense))
+        found.append(Block("MLP", "MLP", _mlp_text(config.mlp, "F", _drop(config)), dense))
     if config.experts is not None:
         found += _experts(config.experts, count_of(config.routed, "moe"))
     return found
 
 
-def _mlp_text(mlp: Mlp, width: str) -> str:
+def _mlp_text(mlp: Mlp, width: str, drop: str = "") -> str:
     biases = {
         "b1": _bias(mlp.bias, "c_gate", width),
         "b2": _bias(mlp.bias, "c_up", width),
         "b3": _bias(mlp.bias, "c_down", "D"),
     }
-    return (GATED if mlp.gated else PLAIN).format(F=width, **biases)
+    return (GATED if mlp.gated else PLAIN).format(F=width, drop=drop, **biases)
 
 
 def _experts(experts: Experts, count: sp.Expr) -> list[Block]:

@@ -10,8 +10,9 @@ import sympy as sp
 from symscale.errors import SymscaleError
 from symscale.solve import Relation, crossover
 from symscale.transformer.footprint import Use
+from symscale.transformer.parts import UNEVEN
 from symscale.transformer.plan import Planned
-from symscale.transformer.step import UNEVEN, StepForm
+from symscale.transformer.step import StepForm
 from symscale.transformer.strategy import size
 from symscale.vocabulary import symbol
 

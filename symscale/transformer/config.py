@@ -81,7 +81,8 @@ class Config:
     `kinds`, `routed` and `owns_kv` say for each layer: full, sliding or chunked attention; experts instead of an MLP;
     keys and values of its own, or those of an earlier layer. `positions` counts the rows of a learned table,
     `D_embed` is the width of the token table if it is not D. `assumed` lists what was not stated and follows from the
-    model type, `ignored` what was stated and has no meaning for it.
+    model type, `ignored` what was stated and has no meaning for it. `dropout` says that training drops attention
+    weights and the results of sublayers; that costs masks, and no parameters.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Config:
     unembedding_bias: bool = False
     positions: int = 0
     D_embed: int = 0
+    dropout: bool = False
     assumed: tuple[tuple[str, str], ...] = ()
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -120,6 +122,11 @@ def validate(config: Config) -> Config:
         raise ModelError(
             f"{config.name}: {attention.N_heads} query heads are no multiple of {attention.K} key/value heads.",
             hint="Every key/value head serves the same number of query heads: make it a divisor.",
+        )
+    if config.dropout and config.experts is not None:
+        raise ModelError(
+            f"{config.name}: where experts drop activations is not known here.",
+            hint="Count it without dropout; a mask takes a byte per element it may drop.",
         )
     if config.experts is not None and config.experts.k > config.experts.E:
         raise ModelError(

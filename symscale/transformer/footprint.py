@@ -23,11 +23,13 @@ from symscale.transformer.strategy import Strategy, sharded, size
 from symscale.transformer.sublayers import Sublayer
 
 SCORES = ("T", "S")
-#: Checkpointing policies: everything; all but attention scores (a fused kernel); matrix products; sublayers' inputs.
+#: Checkpointing policies: everything; all but attention scores (a fused kernel); matrix products; the input of each
+#: sublayer; the input of each layer.
 POLICIES: Mapping[str, Policy] = {
     "none": everything,
     "selective": without(SCORES),
     "products": lambda program, value: products(program, value) and without(SCORES)(program, value),
+    "block": inputs,
     "full": inputs,
 }
 PASSES = ("forward", "backward", "again")
@@ -48,7 +50,8 @@ class Footprint:
 
     HBM bytes are of weights and their gradients or of activations; those of scores stay on the chip, as in a fused
     kernel. `gathered` are the parameters as they lie for use, `results` the elements of the last array. The pass
-    `again` computes what was not kept. The counts are of one occurrence, over all tokens of a step.
+    `again` computes what was not kept; `working` is what then lies beside it, but for scores [B]. The counts are of
+    one occurrence, over all tokens of a step.
     """
 
     flops: Mapping[str, sp.Expr]
@@ -57,6 +60,7 @@ class Footprint:
     parameters: sp.Expr
     gathered: sp.Expr
     kept: sp.Expr
+    working: sp.Expr
     results: sp.Expr
     mesh: tuple[str, ...]
 
@@ -73,8 +77,12 @@ def footprint(sublayer: Sublayer, strategy: Strategy, *, dtype: str = "bf16", re
     made = sharded(sublayer.program, strategy)
     typed = elements(made, dtype)
     plan = partition(made, typed=typed, regather=True)
-    kept = activations(plan, typed, policy(remat))
-    plan = recomputing(plan, kept)
+    # the layer's input alone is kept: what it opens with makes the input of the rest again
+    inner = remat == "full" and sublayer.count != 1 and not sublayer.opens
+    again = activations(plan, typed, policy(remat), also=made.outputs if remat == "full" and sublayer.opens else ())
+    kept = sp.S.Zero if inner else again.bytes
+    without_scores = activations(plan, typed, policy("selective")).bytes
+    plan = recomputing(plan, again)
     axes = {axis: AxisOn(axis, size(axis)) for axis in strategy.axes}
     costs = {name: tally(plan, name, typed, axes) for name in PASSES}
     return Footprint(
@@ -83,7 +91,8 @@ def footprint(sublayer: Sublayer, strategy: Strategy, *, dtype: str = "bf16", re
         {name: _volumes(plan, cost) for name, cost in costs.items()},
         sp.Add(*_weights(plan)),
         sp.Add(*_weights(plan, gathered=("fsdp",))),
-        kept.bytes,
+        kept,
+        sp.S.Zero if remat in ("none", "selective") else sp.expand(without_scores - kept),
         local_elements(plan.results[made.outputs[-1]].layout, made),
         strategy.axes,
     )

@@ -14,8 +14,10 @@ from symscale.quantity.grid import evaluate
 from symscale.transformer.config import Attention, Config
 from symscale.transformer.footprint import PASSES
 from symscale.transformer.meshes import ORDER, Limits, Sizes, UnitCosts, limits, meshes, microbatches, placed
+from symscale.transformer.parts import UNEVEN
 from symscale.transformer.pipeline import MICROBATCHES
-from symscale.transformer.step import UNEVEN, Setting, StepForm, step_form
+from symscale.transformer.setting import Setting
+from symscale.transformer.step import StepForm, step_form
 from symscale.transformer.strategy import size
 from symscale.vocabulary import symbol
 

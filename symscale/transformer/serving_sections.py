@@ -113,12 +113,14 @@ def _step(found: Served) -> Section:
         Line("attention, FLOPs per byte", FLOPS_CACHED / M_CACHE, found.number(load.intensity), "FLOP/B"),
         _of(found, "the machine's C/W_hbm", C / W_HBM, C / W_HBM, "FLOP/B"),
     ]
-    parts = (
-        ("weights, arithmetic of a sequence", "weight_math"),
-        ("attention, arithmetic of a sequence", "score_math"),
-    )
-    parts = (*parts, ("attention, reading of a sequence", "cache_read"))
-    lines += [_of(found, label, getattr(short, part) / B, getattr(dense, part) / B, "s") for label, part in parts]
+    parts = {
+        "weights, arithmetic of a sequence": "weight_math",
+        "attention, arithmetic of a sequence": "score_math",
+        "attention, reading of a sequence": "cache_read",
+    }
+    lines += [
+        _of(found, label, getattr(short, part) / B, getattr(dense, part) / B, "s") for label, part in parts.items()
+    ]
     last = next(row for row in reversed(found.rows) if row.fits)
     whole = found.number(dense.total).xreplace({B: sp.Integer(last.batch)})
     lines += [

@@ -7,48 +7,26 @@ of the pipeline counts: it has ceil(L/N_pipe) layers and, in this bound, both en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
 
 import sympy as sp
 
 from symscale.array import ELEMENT_BYTES
 from symscale.quantity import maximum
 from symscale.transformer.blocks import values
-from symscale.transformer.bubble import held, step_time
+from symscale.transformer.bubble import step_time
 from symscale.transformer.config import Config
-from symscale.transformer.flops import attended
-from symscale.transformer.footprint import PASSES, Footprint, Use, footprint
-from symscale.transformer.pipeline import MICROBATCHES, RULES, STAGE, STAGES, T_FORWARD, T_INPUT, T_WEIGHT
-from symscale.transformer.strategy import AXES, BETWEEN, Strategy, size
-from symscale.transformer.sublayers import Sublayer, sublayers
+from symscale.transformer.footprint import PASSES, Use
+from symscale.transformer.memory import memory
+from symscale.transformer.parts import PIPE, Known, Part, parts_of, strategy_of, summed
+from symscale.transformer.pipeline import MICROBATCHES, RULES, STAGES, T_FORWARD, T_INPUT, T_WEIGHT
+from symscale.transformer.setting import Setting
+from symscale.transformer.strategy import AXES, Strategy, size
 from symscale.vocabulary import symbol
 
-B, T, S, C, W_HBM = map(symbol, ("B", "T", "S", "C", "W_hbm"))
-PIPE = size("pipe")
-#: The layers of the busiest stage over L/N_pipe: 1 where the stages divide the layers.
-UNEVEN = symbol("uneven")
-LOGIT_BYTES = 4  # the softmax runs in fp32
-#: Bytes of optimizer state per parameter, beside weights and gradients in the arrays' dtype; `adam` keeps an fp32 copy
-#: of the weights and two fp32 moments (ZeRO, arXiv:1910.02054, section 3.1), `adam-8bit` moments of one byte.
-OPTIMIZERS: Mapping[str, int] = {"adam": 12, "adam-8bit": 6, "adam-no-master": 8, "momentum": 8, "sgd": 4}
-Known: TypeAlias = Mapping[sp.Basic, sp.Expr]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How a model is trained: tokens per step B, sequence length T, dtype, checkpointing, optimizer, overlap."""
-
-    tokens: int
-    length: int
-    dtype: str = "bf16"
-    remat: str = "selective"
-    optimizer: str = "adam"
-    overlap: str = "max"
-    schedule: str = "1f1b"
-    causal: bool = True
+B, T, C, W_HBM = map(symbol, ("B", "T", "C", "W_hbm"))
 
 
 @dataclass(frozen=True)
@@ -77,10 +55,8 @@ def unit(use: Use) -> sp.Symbol:
 
 def step_form(config: Config, setting: Setting, *, heads: str = "K", open_batch: bool = False) -> StepForm:
     """Return a step of a model in closed form, with the model's own sizes as numbers and B too unless `open_batch`."""
-    strategy = Strategy(tuple(axis for axis in AXES if axis != "expert" or config.experts is not None), heads)
-    parts = [
-        Part(each, footprint(each, strategy, dtype=setting.dtype, remat=setting.remat)) for each in sublayers(config)
-    ]
+    strategy = strategy_of(config, setting, heads)
+    parts = parts_of(config, setting, strategy)
     known = {**values(config), B: sp.Integer(setting.tokens), T: sp.Integer(setting.length)}
     known[symbol("b")] = ELEMENT_BYTES[setting.dtype]
     if open_batch:
@@ -95,7 +71,7 @@ def step_form(config: Config, setting: Setting, *, heads: str = "K", open_batch:
         shares,
         totals[0],
         totals[1],
-        _memory(parts, setting, known),
+        memory(parts, setting, known),
         {unit(use): use for each in volumes.values() for use in each},
         _model_flops(parts, setting, known),
         setting.dtype,
@@ -109,33 +85,6 @@ def _total(times: Mapping[str, Mapping[str, sp.Expr]], overlap: str, setting: Se
     return step_time(RULES[setting.schedule]).xreplace({**busy, STAGES: PIPE})
 
 
-@dataclass(frozen=True)
-class Part:
-    """A sublayer with its footprint."""
-
-    sublayer: Sublayer
-    footprint: Footprint
-
-    @property
-    def share(self) -> sp.Expr:
-        """How often the busiest stage runs it: its part of the layers, or once."""
-        count = self.sublayer.count
-        return count if count == 1 else count * UNEVEN / PIPE
-
-    @property
-    def replicas(self) -> sp.Expr:
-        """How many chips hold the same weights; experts are not copied over `expert`."""
-        mesh = self.footprint.mesh
-        copies = ("data", "context") if "M" in self.sublayer.program.sizes else ("data", "context", "expert")
-        return sp.Mul(*(size(axis) for axis in copies if axis in mesh))
-
-    def flops(self, name: str, setting: Setting) -> sp.Expr:
-        """Return the FLOPs of a pass on one chip, with the keys that the mask leaves."""
-        kind = self.sublayer.kind
-        keys = attended(kind, causal=setting.causal) / T if kind else T
-        return self.footprint.flops[name].xreplace({S: keys})
-
-
 def together(times: Mapping[str, sp.Expr], overlap: str) -> sp.Expr:
     """Return the time of a pass from its resources [s]: all at once, networks in turn, or networks not hidden."""
     own = [times["compute"], times["HBM"]]
@@ -145,16 +94,12 @@ def together(times: Mapping[str, sp.Expr], overlap: str) -> sp.Expr:
     return maximum(*own, sp.Add(*networks)) if overlap == "axes-serial" else maximum(*own, *networks)
 
 
-def _summed(parts: Sequence[Part], amount: Callable[[Part], sp.Expr], known: Known) -> sp.Expr:
-    return sp.expand(sp.Add(*((amount(part) * part.share).xreplace({S: T}).xreplace(known) for part in parts)))
-
-
 def _volumes(parts: Sequence[Part], name: str, strategy: Strategy, known: Known) -> dict[Use, sp.Expr]:
     """Return the volumes of a pass over a step; weights move for every microbatch, their sums over replicas once."""
     uses = dict.fromkeys(use for part in parts for use in part.footprint.volumes[name])
     found = {}
     for use in uses:
-        volume = _summed(parts, partial(_volume, name, use), known)
+        volume = summed(parts, partial(_volume, name, use), known)
         again = use.of == "weight" or (use.of == "gradient" and use.kind == "ReduceScatter")
         found[use] = volume * MICROBATCHES if again else volume
     if name in ("forward", "backward"):
@@ -168,7 +113,7 @@ def _volume(name: str, use: Use, part: Part) -> sp.Expr:
 
 def _boundary(strategy: Strategy) -> sp.Expr:
     """Return the bytes of the residual stream on a chip, which a stage passes on [B]."""
-    split = [size(axis) for axes in BETWEEN.values() for axis in axes if axis in strategy.axes]
+    split = [size(axis) for axes in strategy.between.values() for axis in axes if axis in strategy.axes]
     return symbol("b") * B * symbol("D") / sp.Mul(*split)
 
 
@@ -181,31 +126,13 @@ def _times(
     axes: tuple[str, ...],
 ) -> dict[str, sp.Expr]:
     """Return the time of every resource in a pass [s]; a collective over several axes keeps each of them busy."""
-    work = _summed(parts, lambda part: part.flops(name, setting), known)
-    weights = _summed(parts, lambda part: part.footprint.hbm[name]["weight"], known)
-    rest = _summed(parts, lambda part: part.footprint.hbm[name]["activation"], known)
+    work = summed(parts, lambda part: part.flops(name, setting), known)
+    weights = summed(parts, lambda part: part.footprint.hbm[name]["weight"], known)
+    rest = summed(parts, lambda part: part.footprint.hbm[name]["activation"], known)
     found = {"compute": work / C, "HBM": (weights * MICROBATCHES + rest) / W_HBM}
     for axis in axes:
         found[axis] = sp.Add(*(spent for use, spent in shares.items() if axis in use.axes))
     return found
-
-
-def _memory(parts: Sequence[Part], setting: Setting, known: Known) -> dict[str, sp.Expr]:
-    """Return what a chip holds at the worst moment, by part [B]; optimizer state is split over replicas (ZeRO-1)."""
-    element = ELEMENT_BYTES[setting.dtype]
-    held_at_once = held(RULES[setting.schedule]).xreplace({STAGE: sp.S.Zero}).xreplace({STAGES: PIPE})
-    weights = _summed(parts, lambda part: part.footprint.parameters, known)
-    extra = [(part.footprint.gathered - part.footprint.parameters).xreplace(known) for part in parts]
-    logits = parts[-1].footprint.results.xreplace(known)
-    return {
-        "weights": element * weights,
-        "gradients": element * weights,
-        "optimizer": OPTIMIZERS[setting.optimizer]
-        * _summed(parts, lambda part: part.footprint.parameters / part.replicas, known),
-        "activations": _summed(parts, lambda part: part.footprint.kept, known) * held_at_once / MICROBATCHES,
-        "gathered weights": 2 * element * maximum(*extra),
-        "logits": 2 * LOGIT_BYTES * logits / MICROBATCHES,
-    }
 
 
 def _model_flops(parts: Sequence[Part], setting: Setting, known: Known) -> sp.Expr:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from symscale.array import Axes, Layout, Move, Program, Value
+from symscale.array import Axes, Layout, Map, Move, Program, Value
 from symscale.vocabulary import symbol
 
 AXES = ("data", "fsdp", "expert", "context", "tensor")
@@ -25,10 +25,20 @@ ROUTED: Axes = ("data", "fsdp", "context")
 
 @dataclass(frozen=True)
 class Strategy:
-    """The mesh axes in use, and which of K (key/value heads) and G (queries per head) `tensor` splits."""
+    """The mesh axes in use, and which of K (key/value heads) and G (queries per head) `tensor` splits.
+
+    With `sequence` the positions between the sublayers lie over `tensor` as well (Korthikanti et al. 2022, sequence
+    parallelism); without it every chip of `tensor` holds all of them (Shoeybi et al. 2019, Megatron-LM).
+    """
 
     axes: tuple[str, ...] = AXES
     heads: str = "K"
+    sequence: bool = True
+
+    @property
+    def between(self) -> Mapping[str, Axes]:
+        """Which axes split the residual stream."""
+        return BETWEEN if self.sequence else {**BETWEEN, "T": BETWEEN["T"][:1]}
 
     def layout(self, dims: tuple[str, ...], split: Mapping[str, Axes]) -> Layout:
         """Return the layout of an array whose dimensions are split over those of `split` that are in use."""
@@ -64,8 +74,16 @@ def _layout(made: Program, value: Value, strategy: Strategy) -> Layout | None:
         return strategy.layout(value.dims, {"R": BATCH, **wide})
     if wide:
         return strategy.layout(value.dims, {"R": BATCH, "T": ("context",), **wide})
-    ends = value.name in made.leaves or value.name in made.outputs
-    return strategy.layout(value.dims, BETWEEN) if ends else None
+    ends = value.name in made.leaves or value.name in made.outputs or _dropped(made, value.name)
+    return strategy.layout(value.dims, strategy.between) if ends else None
+
+
+def _dropped(made: Program, name: str) -> bool:
+    """Say whether dropout makes a result of the sublayer of this value, whose owed sums it needs paid."""
+    return any(
+        isinstance(each, Map) and each.function == "dropout" and each.source == name and each.out in made.outputs
+        for each in made.operations
+    )
 
 
 def _rows(value: Value) -> Mapping[str, Axes]:

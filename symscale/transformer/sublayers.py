@@ -31,6 +31,11 @@ class Sublayer:
     count: sp.Expr
     kind: str = ""
 
+    @property
+    def opens(self) -> bool:
+        """Whether it is the first of its layer, and its input the layer's: attention."""
+        return bool(self.kind)
+
 
 @dataclass
 class _Wiring:

@@ -10,7 +10,8 @@ from symscale.notation.numbers import format_number, format_quantity
 from symscale.transformer.conditions import Condition, conditions
 from symscale.transformer.config import Config
 from symscale.transformer.plan import Plans, plan
-from symscale.transformer.step import Setting, step_form
+from symscale.transformer.setting import Setting
+from symscale.transformer.step import step_form
 
 DAY = 86_400
 HOUR = 3_600

@@ -1,0 +1,316 @@
+"""How To Scale Your Model, chapter 4: what a transformer computes and holds, counted from its products."""
+
+from symscale import derivation, inference, summed, training
+
+BOOK = "How To Scale Your Model, ch. 4"
+CONTRACTION = "A[G, H, I, J, K, L] * W[G, H, M, N, K, L] -> Y[G, H, I, J, M, N]"
+GATED = """x[B, T, D] * W_in1[D, F] -> g[B, T, F]; x * W_in2[D, F] -> u[B, T, F]
+act(g) .* u -> h[B, T, F]
+h * W_out[F, D] -> y[B, T, D]"""
+PROJECTIONS = """x[B, T, D] * W_Q[D, K, G, H] -> q[B, T, K, G, H]
+x * W_K[D, K, H] -> k[B, T, K, H]; x * W_V[D, K, H] -> v[B, T, K, H]
+activation o[B, T, K, G, H] * W_O[K, G, H, D] -> y[B, T, D]"""
+SCORES = "q[B, T, K, G, H] * activation k[B, S, K, H] -> a[B, T, S, K, G]"
+VALUES = "p[B, T, S, K, G] * activation v[B, S, K, H] -> o[B, T, K, G, H]"
+ATTENTION = f"{SCORES}; softmax_S(a) -> p[B, T, S, K, G]; p * activation v[B, S, K, H] -> o[B, T, K, G, H]"
+# sequences of S = T tokens, N query heads of H = D/N
+SQUARE = {"F": "4*D", "K": "D/H", "N_heads": "D/H"}
+# the model of question 1
+SMALL = {"D": 4096, "F": 16384, "V": 32000, "L": 64, "H": 128, "K": 32, "N_heads": 32}
+# DeepSeek-V3: active parameters, tokens, hours of H800s at half of the peak that sparse operands reach
+DEEPSEEK = {"P": "37*10^9", "tokens": "148*10^11", "hours": "279*10^4", "C": "3026*10^12/2"}
+
+
+def put(d, expr, values):
+    """Return an expression with formulas such as {"F": "4*D"} put in."""
+    return expr.subs({d.symbol(name): d.read(text) for name, text in values.items()})
+
+
+def both(d, layer):
+    """Write down the work of the forward and of the backward pass; return that of both together."""
+    for name in ("forward", "backward"):
+        d.counts(layer, name)
+    return layer.costs["forward"].total_flops + layer.costs["backward"].total_flops
+
+
+def trained(d, text, whole):
+    """Write a program down and compare the FLOPs of training it with what the chapter says."""
+    layer = d.program(text, passes=["forward", "backward"])
+    flops = both(d, layer)
+    d.equal("FLOPs_training", flops, 3 * layer.costs["forward"].total_flops, "Three times the forward pass.")
+    d.expect(flops, whole)
+    return layer
+
+
+@derivation("transformer/dot", title="A dot product reads as much as it computes", source=BOOK)
+def dot(d):
+    layer = d.program("x[P] * y[P] -> s[]", passes=["forward"])
+    d.counts(layer)
+    d.expect(layer.costs["forward"].total_flops, "2*P")
+
+
+@derivation("transformer/matrix-vector", title="A matrix times a vector", source=BOOK)
+def matrix_vector(d):
+    layer = d.program("A[N, P] * x[P] -> y[N]", passes=["forward"])
+    d.counts(layer)
+    d.expect(layer.costs["forward"].total_flops, "2*N*P")
+
+
+@derivation("transformer/matrices", title="Training a product of matrices takes three times its own work", source=BOOK)
+def matrices(d):
+    trained(d, "A[N, P] * W[P, M] -> Y[N, M]", "6*N*P*M")
+
+
+@derivation("transformer/square", title="A product of square matrices: N³ against N²", source=BOOK)
+def square(d):
+    layer = d.program("A[N, P] * W[P, M] -> Y[N, M]", passes=["forward"])
+    d.counts(layer)
+    size = {"P": "N", "M": "N"}
+    cost = layer.costs["forward"]
+    ratio = put(d, cost.total_flops, size) / (put(d, cost.hbm_bytes, size) / d.symbol("b"))
+    d.equal("FLOPs_element", ratio, d.read("2*N/3"), "Per element read or written; N where only what is read counts.")
+
+
+@derivation("transformer/contraction", title="Batch dimensions count once, contracted ones too", source=BOOK)
+def contraction(d):
+    layer = d.program(CONTRACTION, passes=["forward"])
+    d.counts(layer)
+    d.expect(layer.costs["forward"].total_flops, "2*G*H*I*J*K*L*M*N")
+
+
+@derivation("transformer/mixed-contraction", title="Question 3: two dimensions contract", source=BOOK)
+def mixed_contraction(d):
+    layer = d.program("A[I, J, K, L] * W[I, J, M, N, O] -> Y[K, L, M, N, O]", passes=["forward"])
+    d.counts(layer)
+    d.expect(layer.costs["forward"].total_flops, "2*I*J*K*L*M*N*O")
+
+
+@derivation("transformer/mlp", title="A gated MLP: 18 B T D F", source=BOOK)
+def mlp(d):
+    trained(d, GATED, "18*B*T*D*F")
+    one = d.program("x[B, T, D] * W_in1[D, F] -> g[B, T, F]", passes=["forward", "backward"])
+    d.expect(both(d, one), "6*B*T*D*F")
+
+
+@derivation("transformer/projections", title="The projections of attention: 12 B T D (N + K) H", source=BOOK)
+def projections(d):
+    layer = trained(d, PROJECTIONS, "12*B*T*D*(G*K + K)*H")
+    flops = sum(layer.costs[name].total_flops for name in ("forward", "backward"))
+    heads = put(d, flops, {"G": "N_heads/K"})
+    d.equal("FLOPs_training", heads, d.read("12*B*T*D*(N_heads + K)*H"), "With G = N/K query heads per KV head.")
+    d.equal("FLOPs_mha", put(d, heads, {"K": "N_heads"}), d.read("24*B*T*D*N_heads*H"), "With a KV head for each.")
+
+
+@derivation("transformer/scores", title="Scores and values: 12 B T S N H", source=BOOK)
+def scores(d):
+    first = trained(d, SCORES, "6*B*T*S*K*G*H")
+    second = trained(d, VALUES, "6*B*T*S*K*G*H")
+    flops = sum(each.costs[name].total_flops for each in (first, second) for name in ("forward", "backward"))
+    heads = put(d, flops, {"G": "N_heads/K", "S": "T"})
+    d.equal("FLOPs_attention", heads, d.read("12*B*T^2*N_heads*H"), "Self-attention, S = T, with G = N/K.")
+
+
+@derivation("transformer/causal", title="A causal mask leaves half of the scores", source=BOOK)
+def causal(d):
+    masked = training(d, "llama2-13b", show="forward").forward["scores"]
+    whole = training(d, "llama2-13b", show="forward", causal=False).forward["scores"]
+    share = d.approximate("share", masked / whole, "T >> 1")
+    d.expect(share, "1/2")
+
+
+@derivation("transformer/unembedding", title="Making logits: 6 B T D V", source=BOOK)
+def unembedding(d):
+    trained(d, "x[B, T, D] * W_U[D, V] -> logits[B, T, V]", "6*B*T*D*V")
+
+
+@derivation("transformer/vector", title="Softmax and norms: FLOPs of the vector units", source=BOOK)
+def vector(d):
+    softmax = d.program("softmax_S(a[B, T, S, K, G]) -> p[B, T, S, K, G]", passes=["forward"])
+    d.counts(softmax)
+    norm = d.program("norm_D(x[B, T, D]) .* weight g[D] -> y[B, T, D]", passes=["forward"])
+    d.counts(norm)
+    gate = d.program("act(g[B, T, F]) .* u[B, T, F] -> h[B, T, F]", passes=["forward"])
+    d.counts(gate)
+
+
+@derivation("transformer/parameters", title="Parameters by part: gated and plain, grouped and not", source=BOOK)
+def parameters(d):
+    found = training(d, "llama2-13b", show="parameters").parameters
+    layers = d.symbol("L")
+    d.equal("P_mlp", found["MLP"] / layers, d.read("3*D*F"), "Per layer.")
+    attention = found["attention"] / layers
+    d.equal("P_qkvo", attention, d.read("2*D*(N_heads + K)*H"), "Per layer.")
+    d.equal("P_mha", put(d, attention, {"K": "N_heads"}), d.read("4*D*N_heads*H"), "A KV head for each query head.")
+    d.equal("P_norm", found["norms"] - d.symbol("D"), d.read("2*D*L"), "Two per layer, and one at the end.")
+    plain = training(d, "starcoder2-3b").parameters["MLP"] / layers
+    d.remark("Without a gate there are two matrices; StarCoder2 adds biases.")
+    d.equal("P_plain", plain, d.read("2*D*F + D + F"), "Per layer, biases included.")
+
+
+@derivation("transformer/rule-of-six", title="6 FLOPs per parameter and token", source=BOOK)
+def rule_of_six(d):
+    found = training(d, "llama2-13b", show="parameters step", causal=False)
+    flops, weights = (sum(each[part] for part in ("MLP", "attention")) for each in (found.step, found.parameters))
+    d.equal("FLOPs_products", flops, 6 * d.symbol("B") * weights, "Every weight of a product: 2 forward, 4 backward.")
+    d.expect(flops, "B*L*(18*D*F + 12*D*(N_heads + K)*H)")
+
+
+@derivation("transformer/attention-share", title="Scores dominate beyond 8 D tokens", source=BOOK)
+def attention_share(d):
+    found = training(d, "llama2-13b", show="step", causal=False).step
+    products = found["MLP"] + found["attention"]
+    ratio = found["scores"] / products
+    d.equal("share", ratio, d.read("2*T*N_heads*H/(3*D*F + 2*D*H*(N_heads + K))"), "Scores over products.")
+    d.equal("share", put(d, ratio, SQUARE), d.read("T/(8*D)"), "With F = 4 D, D = N H and K = N.")
+    scores, rest = (put(d, each, SQUARE) for each in (found["scores"], products))
+    length = d.crossover(scores, ">=", rest, "T", exact=True, title="Where scores cost as much as all products")
+    d.expect(length, "T >= 8*D")
+    length = d.evaluate(length, values={"D": 8192}, expect="65536")
+    d.evaluate(length, values={"D": 4608}, expect="37e3")
+
+
+@derivation("transformer/attention-block", title="The whole attention block passes the MLP at 4 D already", source=BOOK)
+def attention_block(d):
+    found = training(d, "llama2-13b", show="step", causal=False).step
+    block, mlp = (put(d, each, SQUARE) for each in (found["scores"] + found["attention"], found["MLP"]))
+    length = d.crossover(mlp, ">=", block, "T", exact=True, title="Where the MLP dominates")
+    d.expect(length, "T <= 4*D")
+
+
+@derivation("transformer/scores-projections", title="Question 5: scores pass the projections at 2 D", source=BOOK)
+def scores_projections(d):
+    found = training(d, "llama2-13b", show="step", causal=False).step
+    scores, rest = (put(d, each, SQUARE) for each in (found["scores"], found["attention"]))
+    length = d.crossover(scores, ">=", rest, "T", exact=True, title="Where scores cost as much as the projections")
+    d.expect(length, "T >= 2*D")
+    d.evaluate(length, values={"D": 4096}, expect="8192")
+
+
+@derivation("transformer/experts", title="Experts: E times the parameters, k times the work", source=BOOK)
+def experts(d):
+    found = training(d, "mixtral-8x7b", show="parameters active")
+    d.expect(found.parameters["experts"], "3*E*D*F_moe*L")
+    d.expect(found.active["experts"], "3*k*D*F_moe*L")
+    d.expect(found.parameters["router"], "D*E*L")
+    deepseek = training(d, "deepseek-v3")
+    d.number("sparsity", d.read("E/k"), values=deepseek.values, expect="32")
+
+
+@derivation("transformer/experts-all-to-all", title="Experts add two AllToAlls, each a quarter of a gather", source=BOOK)
+def experts_all_to_all(d):
+    moved = d.collective("AllToAll", "V", {"Z": d.symbol("Z")})
+    gathered = d.collective("AllGather", "V", {"Z": d.symbol("Z")})
+    long, whole = (d.approximate("T_comms", each.time, "Z >> 1") for each in (moved, gathered))
+    d.equal("T_comms", 2 * long, whole / 2, "Two AllToAlls: half of an AllGather.")
+    d.expect(2 * long, "2*V/(4*W_ici)")
+
+
+@derivation("transformer/experts-batch", title="Question 8: experts need a batch E/k times as large", source=BOOK)
+def experts_batch(d):
+    rows = {"M": d.read("k*B/E")}
+    layer = d.program("x[E, M, D] * int8 W[E, D, F] -> h[E, M, F]", sizes=rows, passes=["forward"])
+    d.counts(layer)
+    flops = layer.costs["forward"].total_flops
+    d.expect(flops, "2*k*B*D*F")
+    t = d.times(layer)
+    batch = d.crossover(t.math, ">=", t.hbm, "B", limits="k*B/E << D, F", passes="forward", resource="hbm")
+    d.expect(batch, "B >= E*C/(2*k*W_hbm)")
+    d.evaluate(batch, on="tpu-v5e", values={"E": 256, "k": 8}, expect="3840")
+    weights = d.read("E*D*F")
+    d.equal("intensity", flops / weights, d.read("2*k*B/E"), "Over the bytes of the weights alone.")
+
+
+@derivation("transformer/checkpoints", title="Activations kept for the backward pass of LLaMA-sized models", source=BOOK)
+def checkpoints(d):
+    known = {"b": 2, "B": "4*10^6", "D": 8192, "L": 64}
+    kept = d.read("b*n*B*D*L")
+    d.number("M_kept", kept, values={**known, "n": 20}, expect="84e12")
+    d.number("M_kept", kept, values={**known, "n": 1}, expect="4.2e12")
+    d.remark("Keeping the results of the seven products alone: q, k, v and o, gate and up, and down, in units of D.")
+    results = d.read("2*(N_heads + K)*H/D + 2*F/D + 1") - d.read("(N_heads*H - D)/D")
+    d.equal("n", put(d, results, SQUARE), d.read("13"), "With F = 4 D, D = N H and K = N: the wide ones count four each.")
+
+
+@derivation("transformer/recompute", title="Computing a layer again: 8 instead of 6", source=BOOK)
+def recompute(d):
+    whole = training(d, "llama2-13b", show="step", causal=False, remat="full")
+    weights = sum(whole.parameters[part] for part in ("MLP", "attention"))
+    flops = sum(whole.step[part] for part in ("MLP", "attention"))
+    d.equal("FLOPs_token", flops / d.symbol("B"), 8 * weights, "2 forward, 2 again, 4 backward.")
+    part = training(d, "llama2-13b", show="step", causal=False, remat="scores").step["scores"]
+    extra = part - training(d, "llama2-13b", causal=False).step["scores"]
+    one = extra / d.symbol("L")
+    d.equal("FLOPs_again", one, d.read("4*B*T*N_heads*H"), "Question 6: scores alone, B tokens in sequences of T.")
+    d.remark("With nothing kept, the backward pass of layer l computes the l layers before it and itself again.")
+    d.approximate("layers_again", summed(d.read("l"), "l", "L"), "L >> 1")
+
+
+@derivation("transformer/kv-cache", title="The cache of a sequence: 2 S L K H elements", source=BOOK)
+def kv_cache(d):
+    found = inference(d, "llama2-13b", show="held").held.cache
+    d.expect(found, "2*b_kv*S*L*K*H")
+    one = {"b_kv": 1, "S": 8192, "L": 64, "K": 64, "H": 128}
+    d.number("M_cache", found, values=one, expect="8*2^30")
+    token = put(d, found / d.symbol("S"), {"K": "D/H"})
+    d.number("M_token", token, values={"b_kv": 1, "L": 64, "D": 4096}, expect="512*2^10")
+
+
+@derivation("transformer/question-1", title="Question 1: a model of 16 billion parameters", source=BOOK)
+def question_1(d):
+    found = training(d, "llama2-13b", show="parameters").parameters
+    whole = sum(found.values())
+    d.number("P", whole, values=SMALL, expect="17.4e9")
+    inside = put(d, found["attention"] / (found["attention"] + found["MLP"]), SQUARE)
+    d.equal("share", inside, d.read("1/4"), "Of the products, with F = 4 D, D = N H and K = N.")
+    d.number("share", found["attention"] / whole, values=SMALL, expect="0.246")
+
+
+@derivation("transformer/question-2", title="Question 2: an axis that splits nothing repeats the work", source=BOOK)
+def question_2(d):
+    layer = d.program("A[B_X, D_Y] * W[D_Y, F] -> O[B_X, F]{U_Y}", passes=["forward"])
+    d.counts(layer)
+    one = layer.costs["forward"].total_flops
+    d.expect(one, "2*B*D*F/(X*Y)")
+    d.equal("FLOPs_useful", one * d.read("X*Y"), d.read("2*B*D*F"), "One chip of each X and Y.")
+    d.equal("FLOPs_all", one * d.read("X*Y*Z"), d.read("2*B*D*F*Z"), "All chips; those along Z do the same.")
+    d.number("FLOPs_bdf", one * d.read("X*Y*Z/(B*D*F)"), values={"X": 4, "Y": 8, "Z": 4}, expect="8")
+    d.number("FLOPs_bdf", one / d.read("B*D*F"), values={"X": 4, "Y": 8}, expect="2/32")
+
+
+@derivation("transformer/question-4", title="Question 4: the intensity of fused attention", source=BOOK)
+def question_4(d):
+    layer = d.program(ATTENTION, passes=["forward"])
+    d.counts(layer)
+    fused = d.read("2*b*B*K*H*(T*G + S)")
+    d.remark("Fused, Q, K and V are read once and O is written once; the scores stay on the chip.")
+    flops = layer.costs["forward"].total_flops
+    d.expect(flops, "4*B*T*S*K*G*H")
+    ratio = flops / fused
+    d.equal("intensity", ratio, d.read("2*T*S*G/(b*(T*G + S))"), "In bf16 T S G/(T G + S).")
+    prefill = put(d, ratio, {"S": "T"})
+    d.equal("intensity_prefill", prefill, d.read("2*T*G/(b*(G + 1))"), "Prefill and training, S = T.")
+    decode = put(d, ratio, {"T": "1"})
+    d.equal("intensity_decode", decode, d.read("2*S*G/(b*(G + S))"), "Decoding, T = 1.")
+    d.expect(d.approximate("intensity_decode", decode, "S >> G"), "2*G/b")
+    length = d.crossover(prefill, ">=", d.read("C/W_hbm"), "T", exact=True, title="A compute-bound prefill")
+    d.expect(length, "T >= b*C*(G + 1)/(2*G*W_hbm)")
+    d.evaluate(length, on="tpu-v5e", values={"G": 1}, expect="480")
+
+
+@derivation("transformer/question-7", title="Question 7: which part of the peak trained DeepSeek-V3?", source=BOOK)
+def question_7(d):
+    d.number("C", d.read("C"), values=DEEPSEEK, expect="1.513e15")
+    available, needed = d.read("hours*3600*C"), d.read("6*P*tokens")
+    d.number("FLOPs_available", available, values=DEEPSEEK, expect="1.52e25")
+    d.number("FLOPs_needed", needed, values=DEEPSEEK, expect="3.3e24")
+    d.number("mfu", needed / available, values=DEEPSEEK, expect="0.216")
+
+
+@derivation("transformer/softmax-in-chunks", title="A softmax over keys that come in chunks", source=BOOK)
+def softmax_in_chunks(d):
+    shifted, plain = d.read("exp(a + c)/(exp(a + c) + exp(e + c))"), d.read("exp(a)/(exp(a) + exp(e))")
+    d.equal("p", shifted, plain, "A constant added to every score does not change a softmax.")
+    first, second = d.read("exp(a - M_1) + exp(c - M_1)"), d.read("exp(e - M_2) + exp(f - M_2)")
+    merged = d.read("exp(M_1 - max(M_1, M_2))") * first + d.read("exp(M_2 - max(M_1, M_2))") * second
+    whole = sum(d.read(f"exp({each} - max(M_1, M_2))") for each in "acef")
+    d.equal("sum", merged, whole, "Sums of two chunks, each below its own maximum, merge into that of all keys.")
