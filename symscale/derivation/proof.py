@@ -17,6 +17,7 @@ from symscale.solve.limits import Approximation
 from symscale.solve.relation import Case, Interval, Relation, Solution, sign_at, sign_of_number
 
 SAMPLES = 3
+ATTEMPTS, NUDGES = 200, 40
 UNDEFINED = (sp.nan, sp.zoo, sp.oo)
 Point = dict[sp.Symbol, sp.Expr]
 
@@ -138,6 +139,25 @@ class InLimit:
         return (ratio - 1).evalf(30)
 
 
+def _meeting(
+    conditions: Sequence[Relation], point: Point, at_least_two: frozenset[sp.Symbol], rng: random.Random
+) -> Point | None:
+    """Return a point that meets conditions: a random one, of which a size is changed as long as one does not hold."""
+    point = _at_least_two(point, at_least_two)
+    for _ in range(NUDGES):
+        broken = next((each for each in conditions if not each.holds(point)), None)
+        if broken is None:
+            return point
+        names = sorted(broken.free_symbols & point.keys(), key=str)
+        if not names:
+            return None
+        name = rng.choice(names)
+        point[name] *= sp.Integer(10) ** rng.choice((-4, -2, -1, 1, 2, 4))
+        if name in at_least_two and point[name] < 2:
+            point[name] += 2
+    return None
+
+
 def _above(side: sp.Expr) -> sp.Symbol:
     """Return the first symbol above the line."""
     return min(sp.numer(sp.together(side)).free_symbols, key=str)
@@ -158,14 +178,13 @@ class Solved:
         rng = random.Random(seed)
         question = self.solution.relation
         tested = 0
-        for _ in range(4000):
+        symbols = {*question.free_symbols, *(s for each in equations for s in each.free_symbols)}
+        for _ in range(ATTEMPTS):
             if tested == SAMPLES:
                 break
-            symbols = {*question.free_symbols, *(s for each in equations for s in each.free_symbols)}
-            point = _at_least_two(random_point(symbols, rng), self.at_least_two)
-            if not all(each.holds(point) for each in self.conditions):
-                continue
-            tested += self._agrees(question, equations, point)
+            point = _meeting(self.conditions, random_point(symbols, rng), self.at_least_two, rng)
+            if point is not None:
+                tested += self._agrees(question, equations, point)
         if tested < SAMPLES:
             raise StepError("The conditions of a solution were met by too few random points to check it.")
 
@@ -231,7 +250,7 @@ def _inside(interval: Interval, here: sp.Expr, point: Point) -> bool:
     return above and (high > 0 or (high == 0 and not interval.hi_open))
 
 
-def _at_least_two(point: Point, symbols: frozenset[sp.Symbol]) -> Point:
+def _at_least_two(point: Point, symbols: Collection[sp.Symbol]) -> Point:
     return {name: value + 2 if name in symbols else value for name, value in point.items()}
 
 

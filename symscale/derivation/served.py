@@ -15,6 +15,7 @@ from symscale.derivation.proof import float_value
 from symscale.derivation.step import Step
 from symscale.errors import StepError
 from symscale.notation.text import relation_text
+from symscale.quantity.series import total
 from symscale.solve.relation import Relation
 from symscale.transformer.block import Block, parameters, planned
 from symscale.transformer.blocks import blocks, values
@@ -73,7 +74,7 @@ def inference(d: Builder, name: str = "", *, show: str = "decode", experts: str 
 
 def summed(expr: sp.Expr, over: str, last: str) -> sp.Expr:
     """Return the sum of an expression for a symbol from 1 to another one."""
-    return collected(sp.expand(sp.summation(expr, (symbol(over), 1, symbol(last)))))
+    return collected(sp.expand(total(expr, symbol(over), symbol(last))))
 
 
 @dataclass(frozen=True)

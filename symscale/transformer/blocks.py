@@ -36,7 +36,8 @@ SCORES = "q[T, K, G, H] * k[S, K, H] -> a[T, K, G, S]; softmax_S(a) -> p[T, K, G
 # A sink adds exp(sink) to the denominator of each head's softmax.
 SCORES_WITH_SINKS = (
     "q[T, K, G, H] * k[S, K, H] -> a[T, K, G, S]; exp(a) -> e[T, K, G, S]; "
-    "sum_S(e) + exp(weight sink[K, G]) -> z[T, K, G]; {p} * v[S, K, H] -> n[T, K, G, H]; n .* inverse(z) -> o[T, K, G, H]"
+    "sum_S(e) + exp(weight sink[K, G]) -> z[T, K, G]; {p} * v[S, K, H] -> n[T, K, G, H]; "
+    "n .* inverse(z) -> o[T, K, G, H]"
 )
 LATENT_QUERIES = "x[B, D] * W_QA[D, R_q]{bQ} -> c[B, R_q]; norm_{{R_q}}(c) .* weight g_Q[R_q] -> d[B, R_q]; "
 LATENT_QUERIES_UP = (

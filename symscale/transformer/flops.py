@@ -9,6 +9,7 @@ import sympy as sp
 
 from symscale.errors import ModelError
 from symscale.quantity import minimum
+from symscale.quantity.series import total
 from symscale.solve import Solution, crossover
 from symscale.transformer.block import counted
 from symscale.transformer.blocks import PARTS, blocks, values
@@ -43,7 +44,7 @@ def attended(kind: str = FULL, *, causal: bool = True, whole_chunks: bool = Fals
 def _ramp(last: sp.Expr) -> sp.Expr:
     """Return 1 + 2 + … + last."""
     query, end = fresh("i"), fresh("n")
-    return sp.factor(sp.summation(query, (query, 1, end))).xreplace({end: last})
+    return sp.factor(total(query, query, end)).xreplace({end: last})
 
 
 def flops_forms(

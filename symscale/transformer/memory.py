@@ -14,7 +14,7 @@ Activations: Korthikanti et al. 2022.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import sympy as sp
 
@@ -50,12 +50,13 @@ def in_flight(setting: Setting, *, last: bool = False) -> sp.Expr:
     """Return how many microbatches the first stage of a schedule holds at once, or the last one."""
     stage = STAGES - 1 if last else sp.S.Zero
     found = held(rule_of(setting.schedule)).xreplace({STAGE: stage})
-    return found.xreplace({CHUNKS: sp.Integer(setting.chunks)}).doit().xreplace({STAGES: PIPE})
+    counted = found.xreplace({CHUNKS: sp.Integer(setting.chunks)}).doit().xreplace({STAGES: PIPE})
+    return counted.xreplace({sp.Min(1, MICROBATCHES): sp.S.One})  # there is at least one
 
 
 def memory(parts: Sequence[Part], setting: Setting, known: Known) -> dict[str, sp.Expr]:
     """Return what a chip holds at the worst moment, by part [B], with what is `known` put in; nothing is offloaded."""
-    made = {name: summed(parts, lambda part, name=name: _states(part, setting)[name], known) for name in STATES}
+    made = {name: summed(parts, partial(_state, setting, name), known) for name in STATES}
     return {
         **made,
         "activations": _kept(parts, setting, known),
@@ -76,8 +77,8 @@ def _forms(config: Config, setting: Setting, heads: str) -> Mapping[str, sp.Expr
     return memory(parts, setting, {UNEVEN: sp.S.One})
 
 
-def _states(part: Part, setting: Setting) -> dict[str, sp.Expr]:
-    return states(part.footprint.parameters, part.replicas, setting)
+def _state(setting: Setting, name: str, part: Part) -> sp.Expr:
+    return states(part.footprint.parameters, part.replicas, setting)[name]
 
 
 def _kept(parts: Sequence[Part], setting: Setting, known: Known) -> sp.Expr:

@@ -1,4 +1,4 @@
-"""The parts of a model on one chip: each sublayer with its footprint, how often the busiest stage runs it, its copies."""
+"""The parts of a model on one chip: each sublayer with its footprint, how often a stage runs it, its copies."""
 
 from __future__ import annotations
 

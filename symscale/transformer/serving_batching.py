@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from symscale.quantity.series import area, total
 from symscale.transformer.config import Config
 from symscale.transformer.inference import T, held_bytes, prefill
 from symscale.vocabulary import fresh, symbol
@@ -22,7 +23,7 @@ def wasted_slots() -> sp.Expr:
     The last page holds 1 … page tokens, each as often, while a sequence grows or where lengths are even.
     """
     filled = fresh("n")
-    return sp.factor(sp.summation(PAGE - filled, (filled, 1, PAGE)) / PAGE)
+    return sp.factor(total(PAGE - filled, filled, PAGE) / PAGE)
 
 
 def page_occupancy(length: sp.Expr = S) -> sp.Expr:
@@ -33,7 +34,7 @@ def page_occupancy(length: sp.Expr = S) -> sp.Expr:
 def reserved_occupancy() -> sp.Expr:
     """Return which share of the slots is used where S_max are kept for each sequence: (S_max + 1)/(2·S_max)."""
     length = fresh("n")
-    return sp.cancel(sp.summation(length, (length, 1, LONGEST)) / LONGEST / LONGEST)
+    return sp.cancel(total(length, length, LONGEST) / LONGEST / LONGEST)
 
 
 def paging_gain() -> sp.Expr:
@@ -49,8 +50,8 @@ def static_occupancy() -> sp.Expr:
     A batch that is refilled at every step, continuous batching, uses all of them.
     """
     length = fresh("x")
-    longest = sp.integrate(length * B * length ** (B - 1) / LONGEST**B, (length, 0, LONGEST))
-    mean = sp.integrate(length / LONGEST, (length, 0, LONGEST))
+    longest = area(length * B * length ** (B - 1) / LONGEST**B, length, LONGEST)
+    mean = area(length / LONGEST, length, LONGEST)
     return sp.cancel(sp.powsimp(mean / longest))
 
 

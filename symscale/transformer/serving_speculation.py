@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from symscale.errors import ModelError
+from symscale.quantity.series import total
 from symscale.solve import Solution, crossover
 from symscale.solve.relation import Relation, sign_of_number
 from symscale.transformer.inference_time import StepTime
@@ -28,10 +29,7 @@ def expected_tokens(drafted: sp.Expr = DRAFTED) -> sp.Expr:
     (1 − a^(n + 1))/(1 − a).
     """
     place = fresh("i")
-    found = sp.summation(ACCEPTED**place, (place, 1, drafted))
-    # a < 1: the sum is the branch that does not ask for a = 1
-    after = found.args[-1].expr if isinstance(found, sp.Piecewise) else found
-    above, below = sp.fraction(sp.together(1 + after))
+    above, below = sp.fraction(sp.together(1 + total(ACCEPTED**place, place, drafted)))
     return sp.powsimp(sp.expand(above)) / below
 
 
