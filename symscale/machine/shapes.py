@@ -11,7 +11,7 @@ from symscale.machine.slices import Slice, misfit, sliced
 
 
 def sized(chip: Machine, chips: int) -> Machine:
-    """Return a cluster of so many chips: a slice nearest to a cube, with rings where it can, or a part of the tree.
+    """Return a cluster of so many chips: the slice nearest to a cube, or a part of the tree.
 
     A machine that is a slice or a cluster already has to have as many. Raises MachineError with sizes that exist.
     """
@@ -33,7 +33,7 @@ def sized(chip: Machine, chips: int) -> Machine:
             f"{chip.title} has no slice of {chips} chips.",
             hint=f"A pod has {prod(network.pod)} chips, {'x'.join(map(str, network.pod))}; give a power of two below.",
         )
-    return sliced(max(shapes, key=lambda each: (sum(each.wraps), -max(each.shape) / min(each.shape))))
+    return sliced(max(shapes, key=lambda each: (-max(each.shape) / min(each.shape), sum(each.wraps))))
 
 
 def chips_of(chip: Machine) -> int:

@@ -75,7 +75,17 @@ def _with_scalars(expr: sp.Expr, values: Mapping[str, Any]) -> sp.Expr:
     import numpy as np
 
     single = {s: sp.Float(float(values[str(s)]), 17) for s in expr.free_symbols if np.ndim(values[str(s)]) == 0}
-    return expr.xreplace(single)
+    return _put(expr, single)
+
+
+def _put(expr: sp.Expr, single: Mapping[sp.Symbol, sp.Float]) -> sp.Expr:
+    """Replace symbols, but leave a Max as it is: evaluated, it would compare all its arguments for all sizes."""
+    if not expr.has(sp.Max, sp.Min):
+        return expr.xreplace(dict(single))
+    parts = [_put(each, single) for each in expr.args]
+    if isinstance(expr, sp.Max | sp.Min):
+        return type(expr)(*parts, evaluate=False)
+    return expr.func(*parts)
 
 
 def _double(value: Any) -> Any:

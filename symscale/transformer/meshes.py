@@ -166,7 +166,10 @@ class UnitCosts:
 
 @lru_cache(maxsize=65536)
 def split(sizes: Sizes, shape: Sizes) -> tuple[tuple[Piece, ...], ...] | None:
-    """Return the pieces of each mesh axis, the innermost with the most links; None if the sizes do not fit."""
+    """Return the pieces of each mesh axis, inner ones first: of whole axes if it can be, then with the most links.
+
+    A part of an axis leaves the rest of it to others, who have to share its links. None if the sizes do not fit.
+    """
     found: list[tuple[Piece, ...]] = []
     used = [1] * len(shape)
     for size in reversed(sizes):
@@ -177,7 +180,7 @@ def split(sizes: Sizes, shape: Sizes) -> tuple[tuple[Piece, ...], ...] | None:
         ]
         if not options:
             return None
-        best = max(options, key=lambda pieces: (sum(p.links(True) for p in pieces), -len(pieces)))
+        best = max(options, key=lambda each: (-sum(p.size != p.whole for p in each), sum(p.links(True) for p in each)))
         found.append(best)
         for piece in best:
             used[piece.axis] *= piece.size
