@@ -19,7 +19,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax_module import Found, Module
 
-from symscale.array import Add, Einsum, Layout, Map, Operation, Reduce
+from symscale.array import Add, Einsum, Layout, Map, Operation, Reduce, Rename
 from symscale.partition import Buffer, Local, Plan
 
 
@@ -181,6 +181,9 @@ class Judge:
         """Return an operation as a JAX function of its operands."""
         out = self.dims(operation.out)
         ins = [self.dims(name) for name in operation.inputs]
+        if isinstance(operation, Rename):
+            names = dict(operation.names)
+            ins = [tuple(names.get(dim, dim) for dim in ins[0])]
         letter = {dim: chr(97 + at) for at, dim in enumerate(dict.fromkeys(d for dims in (*ins, out) for d in dims))}
         word = ["".join(letter[dim] for dim in dims) for dims in ins]
         target = "".join(letter[dim] for dim in out)

@@ -94,6 +94,11 @@ def _mlp(batch: str, model: str, weight: str, hidden: str) -> str:
 
 
 _GATE = "A[B{0}, F_Y] = silu({1} * W_g[D{2}, F_Y]) .* ({3} * W_u[D{2}, F_Y]); A * W_d[F_Y, D{2}] -> Out[B{0}, D{4}]"
+_SELF = (
+    "Q[R{0}, T, N{1}, H] = x[R{0}, T, D] * W_Q[D{2}, N{1}, H]; K[R{0}, S=T, N{1}, H] = x * W_K[D{2}, N{1}, H]; "
+    "V1[R{0}, S=T, N{1}, H] = x * W_V[D{2}, N{1}, H]; P[R{0}, T, N{1}, S] = softmax_S(Q * K); "
+    "O[R{0}, T, N{1}, H] = P * V1; Out[R{0}, T, D] = O * W_O[N{1}, H, D{2}]"
+)
 _SCORES = "P[R{0}, T{1}, N{2}, G, S] = softmax_S(Q[R{0}, T{1}, N{2}, G, H] * K[R{0}, S{1}, N{2}, H])"
 _ATTEND = _SCORES + "; P * V1[R{0}, S{1}, N{2}, H] -> O[R{0}, T{1}, N{2}, G, H]"
 
@@ -127,6 +132,8 @@ LAYERS = (
     Case("ZeRO-2", _mlp("_X", "", "", "") + "; grad W_in[D_X, F]; grad W_out[F, D_X]", X8),
     Case("ZeRO-1 x TP", _mlp("_X", "_Y", "", "_Y") + "; state W_in[D_X, F_Y]; state W_out[F_Y, D_X]", XY42),
     Case("ZeRO-3 with states", _mlp("_X", "", "_X", "") + "; state W_in[D_X, F]; state W_out[F, D_X]", X8),
+    Case("self-attention, FSDP", _SELF.format("_X", "", "_X"), X8, {"T": 1024}),
+    Case("self-attention, FSDP x TP", _SELF.format("_X", "_Y", "_X"), XY42, {"T": 1024}),
     Case("inference, 2D weights", "In[B, D] * W[D_X, F_Y] -> Out[B, F_Y]", XY42, {"B": 4096}),
     Case("no gradient of the input", "In[B_X, D] * W[D_X, F] -> Out[B_X, F]; const In[B_X, D]", X8),
     Case(

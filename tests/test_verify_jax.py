@@ -51,7 +51,7 @@ class Difference:
     backward: str = ""
 
 
-SUMMED_ONCE = """A value that is used twice has a gradient of two parts, each owing a sum. The plan adds first and
+SUMMED_ONCE = """A value that is used twice has a gradient of two parts, each owing a sum; one used thrice, of three. The plan adds first and
 reduces once; the CPU compiler reduces each part and adds afterwards."""
 RESULT_GATHERED = """A whole gradient is wanted of a product that could be split. The plan multiplies shards and
 gathers the small result; the compiler gathers the other operand, and every device multiplies all of it."""
@@ -73,6 +73,7 @@ combination of indices; the compiler multiplies without adding, and counts 1."""
 DIFFERENCES = {
     "gated MLP, TP": Difference(SUMMED_ONCE, backward="nothing | AllReduce_Y"),
     "gated MLP, FSDP x TP": Difference(SUMMED_ONCE, backward="ReduceScatter_Y | 2 AllReduce_Y"),
+    "self-attention, FSDP x TP": Difference(SUMMED_ONCE, backward="nothing | 2 AllReduce_Y"),
     "shared weight": Difference(SUMMED_ONCE, backward="nothing | ReduceScatter_X"),
     "whole operands, split result": Difference(
         RESULT_GATHERED, backward="AllGather_X | AllGather_X; FLOPs 5.37e+08 | 2.42e+09"
