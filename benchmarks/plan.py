@@ -90,9 +90,8 @@ def main() -> None:
         whole = best(lambda step=step, values=values: step(**values))
         pieces = best(lambda step=step, values=values: in_pieces(step, values))
         print(f"{name}: {MESHES / ours / 1e6:.1f} million meshes per second (aim: at least 4)")
-        print(
-            f"  time {ours / whole:.2f} x numpy on whole arrays, {ours / pieces:.2f} x numpy in pieces (aim: at most 1.2)"
-        )
+        beside = f"{ours / whole:.2f} x numpy on whole arrays, {ours / pieces:.2f} x numpy in pieces"
+        print(f"  time {beside} (aim: at most 1.2)")
 
 
 if __name__ == "__main__":

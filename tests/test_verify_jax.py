@@ -51,8 +51,8 @@ class Difference:
     backward: str = ""
 
 
-SUMMED_ONCE = """A value that is used twice has a gradient of two parts, each owing a sum; one used thrice, of three. The plan adds first and
-reduces once; the CPU compiler reduces each part and adds afterwards."""
+SUMMED_ONCE = """A value that is used twice has a gradient of two parts, each owing a sum (used thrice, of three).
+The plan adds first and reduces once; the CPU compiler reduces each part and adds afterwards."""
 RESULT_GATHERED = """A whole gradient is wanted of a product that could be split. The plan multiplies shards and
 gathers the small result; the compiler gathers the other operand, and every device multiplies all of it."""
 OPERAND_EXCHANGED = (
