@@ -14,6 +14,7 @@ from symscale.cli.completion import completion
 from symscale.cli.derive import derive
 from symscale.cli.library import list_, report, show
 from symscale.cli.machines import machines
+from symscale.cli.memory import memory
 from symscale.cli.model import model
 from symscale.cli.plan import plan
 from symscale.cli.serve import serve
@@ -37,7 +38,7 @@ def cli() -> None:
     """
 
 
-for command in (derive, solve, compare, machines, model, plan, serve, list_, show, report, completion):
+for command in (derive, solve, compare, machines, model, memory, plan, serve, list_, show, report, completion):
     cli.add_command(command)
 
 

@@ -5,6 +5,8 @@ Sympy's own `summation` and `integrate` answer far more, and load half of sympy 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import sympy as sp
 
 from symscale.errors import UndecidedError
@@ -27,7 +29,7 @@ def total(term: sp.Expr, index: sp.Symbol, last: sp.Expr) -> sp.Expr:
     for k in range(len(differences)):
         chosen = chosen * (last - k) / (k + 1)
         found += differences[0] * chosen
-        differences = [after - before for before, after in zip(differences, differences[1:], strict=False)]
+        differences = [after - before for before, after in pairwise(differences)]
     return sp.expand(found)
 
 

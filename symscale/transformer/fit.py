@@ -14,15 +14,16 @@ from symscale.errors import ModelError, SymscaleError
 from symscale.solve import Solution, crossover
 from symscale.transformer.blocks import values
 from symscale.transformer.config import Config
-from symscale.transformer.memory import memory_forms, states
+from symscale.transformer.memory import memory_forms, state_bytes, states
 from symscale.transformer.meshes import ORDER, limits
 from symscale.transformer.parts import PIPE
-from symscale.transformer.pipeline import MICROBATCHES
+from symscale.transformer.pipeline import MICROBATCHES, layers_per_chunk, rule_of, whole_rounds
 from symscale.transformer.setting import B_ELEMENT, Setting
 from symscale.transformer.strategy import size
 from symscale.vocabulary import symbol
 
 B, T, R, P, M_HBM = map(symbol, ("B", "T", "R", "P", "M_hbm"))
+CHIPS = symbol("N_chips")
 #: Nothing larger than this is looked for.
 MOST = 2**40
 
@@ -59,7 +60,7 @@ class Job:
     @property
     def forms(self) -> dict[str, sp.Expr]:
         """The memory of a chip by part, in symbols [B]; what is offloaded is not on it."""
-        found = memory_forms(self.config, replace(self.setting, tokens=0, length=0, offloaded=()), heads=self.heads)
+        found = memory_forms(self.config, replace(self.setting, tokens=0, length=0), heads=self.heads)
         return {name: form for name, form in found.items() if name not in self.setting.offloaded}
 
     @property
@@ -84,7 +85,10 @@ def _uneven(job: Job) -> dict[sp.Symbol, sp.Expr]:
 
 
 def checked(job: Job) -> Job:
-    """Return the job if its mesh divides the model and the batch. Raises ModelError naming what does not."""
+    """Return the job if its mesh divides the model and the batch.
+
+    Raises ModelError naming what does not divide, LayoutError if an interleaved schedule cannot run.
+    """
     limit = limits(job.config, job.setting.tokens, job.setting.length, job.heads)
     mesh = {axis: job.mesh.get(axis, 1) for axis in ORDER}
     heads = "key/value heads" if job.heads == "K" else "queries per key/value head"
@@ -110,6 +114,10 @@ def checked(job: Job) -> Job:
             f"{mesh['pipe']:,} stages for the {limit.layers} layers of {job.config.name}.",
             hint=f"At most one stage for each layer: --mesh pipe={limit.layers} or less.",
         )
+    rule = rule_of(job.setting.schedule)
+    if rule.chunked:
+        layers_per_chunk(limit.layers, mesh["pipe"], job.setting.chunks)
+        whole_rounds(rule, mesh["pipe"], job.microbatches)
     parts = job.replicas * job.microbatches
     if limit.sequences % parts:
         raise ModelError(
@@ -126,13 +134,20 @@ def _few(whole: int) -> str:
 
 
 def largest_parameters(setting: Setting) -> Solution:
-    """Return how many parameters P fit by their states alone, in M_hbm and the axes' sizes.
+    """Return how many parameters P fit by their states alone, in M_hbm and the axes' sizes; experts lie on all chips.
 
     Adam in 16 bits over N chips of `data`: P <= M/16, M/(4 + 12/N), M/(2 + 14/N), M*N/16 for ZeRO-0 to 3.
     """
     shards = size("fsdp") * size("tensor") * PIPE
-    held = [held for name, held in states(P / shards, size("data"), setting).items() if name not in setting.offloaded]
+    copies = size("data") * size("context")
+    held = [held for name, held in states(P / shards, copies, setting).items() if name not in setting.offloaded]
     return crossover(sp.together(sp.Add(*held)), "<=", M_HBM, P)
+
+
+def least_chips(setting: Setting) -> Solution:
+    """Return how many chips P parameters need at least, all states split over all of them: 16·P/M_hbm for Adam."""
+    each = sp.Add(*(size for name, size in state_bytes(setting).items() if name not in setting.offloaded))
+    return crossover(each * P / CHIPS, "<=", M_HBM, CHIPS)
 
 
 def largest_batch(job: Job) -> tuple[sp.Expr | None, int]:
@@ -165,8 +180,9 @@ def fewest_microbatches(job: Job) -> int:
     Activations and logits are those of m-th parts: m >= A/(M - the rest). More than that only gathers weights again.
     """
     sequences = job.setting.tokens // job.setting.length // job.replicas
-    fitting = (m for m in sp.divisors(sequences) if replace(job, microbatches=int(m)).total <= _room(job))
-    return int(next(fitting, 0))
+    rounds = job.mesh.get("pipe", 1) if rule_of(job.setting.schedule).chunked else 1
+    tried = (int(count) for count in sp.divisors(sequences) if count % rounds == 0)
+    return next((count for count in tried if replace(job, microbatches=count).total <= _room(job)), 0)
 
 
 def fewest_chips(job: Job) -> tuple[str, int, int]:
@@ -200,10 +216,18 @@ def largest_of_family(job: Job) -> Scaled | None:
     own = values(job.config)
     if any(str(name).startswith("L_") for name in own):
         return None
-    step = job.mesh.get("tensor", 1) * int(own.get(symbol("N_heads"), 1) / own.get(symbol("K"), 1))
-    step = max(step, 1)
+    step = _heads_at_once(job)
     fitting = _last(lambda n: _scaled(job, n * step).bytes <= _room(job))
     return _scaled(job, fitting * step) if fitting else None
+
+
+def _heads_at_once(job: Job) -> int:
+    """Return how many heads have to be added together: whole groups for each of `tensor`, and D for each of `fsdp`."""
+    own = job.point
+    group = int(own[symbol("N_heads")] / own[symbol("K")]) if symbol("K") in own else 1
+    step = group * (job.mesh.get("tensor", 1) if job.heads == "K" else 1)
+    rows = own[symbol("D")] / own[symbol("N_heads")] * step / job.mesh.get("fsdp", 1)
+    return step * int(rows.q)
 
 
 def _scaled(job: Job, heads: int) -> Scaled:
@@ -214,10 +238,14 @@ def _scaled(job: Job, heads: int) -> Scaled:
     stages = job.mesh.get("pipe", 1)
     layers = max(int(point[symbol("L")] * ratio) // stages, 1) * stages
     wide = {"D", "F", "F_moe", "F_shared", "N_heads", "K", "R_q", "R_kv", "D_embed"}
-    whole = {name: sp.Integer(max(int(value * ratio), 1)) for name, value in point.items() if str(name) in wide}
-    made = {**point, **whole, symbol("L"): sp.Integer(layers)}
-    if symbol("K") in made and job.heads == "K":
-        made[symbol("K")] = sp.Integer(max(int(point[symbol("K")] * ratio), 1))
+    whole = {name: int(value * ratio) for name, value in point.items() if str(name) in wide}
+    tensor = job.mesh.get("tensor", 1)
+    whole |= {name: value // tensor * tensor for name, value in whole.items() if str(name).startswith("F")}
+    made = {
+        **point,
+        **{name: sp.Integer(max(value, 1)) for name, value in whole.items()},
+        symbol("L"): sp.Integer(layers),
+    }
     count = sp.Add(*(form.xreplace(made) for form in parameter_forms(job.config).values()))
     held = sp.Add(*(form.xreplace(made) for form in job.forms.values()))
     sizes = {str(name): int(value) for name, value in made.items() if str(name) in (*wide, "L")}

@@ -47,7 +47,9 @@ def states(own: sp.Expr, replicas: sp.Expr, setting: Setting) -> dict[str, sp.Ex
 
 
 def in_flight(setting: Setting, *, last: bool = False) -> sp.Expr:
-    """Return how many microbatches the first stage of a schedule holds at once, or the last one."""
+    """Return how many microbatches the first stage of a schedule holds at once, or the last one at its end."""
+    if last and setting.chunks > 1:
+        return sp.S.One  # the last chunk goes back as soon as it has come
     stage = STAGES - 1 if last else sp.S.Zero
     found = held(rule_of(setting.schedule)).xreplace({STAGE: stage})
     counted = found.xreplace({CHUNKS: sp.Integer(setting.chunks)}).doit().xreplace({STAGES: PIPE})
@@ -55,7 +57,10 @@ def in_flight(setting: Setting, *, last: bool = False) -> sp.Expr:
 
 
 def memory(parts: Sequence[Part], setting: Setting, known: Known) -> dict[str, sp.Expr]:
-    """Return what a chip holds at the worst moment, by part [B], with what is `known` put in; nothing is offloaded."""
+    """Return what a chip holds at the worst moment, by part [B], with what is `known` put in.
+
+    Parts that are offloaded are returned as well; what is fetched of them for use counts as gathered or working.
+    """
     made = {name: summed(parts, partial(_state, setting, name), known) for name in STATES}
     return {
         **made,
@@ -89,8 +94,15 @@ def _kept(parts: Sequence[Part], setting: Setting, known: Known) -> sp.Expr:
 
 
 def _working(parts: Sequence[Part], setting: Setting) -> sp.Expr:
-    """Return the bytes that are made again at once: a layer's under `full`, else those of the largest sublayer."""
+    """Return the bytes made again, or fetched, at once: a layer's under `full`, else the largest sublayer's."""
     layers = [part for part in parts if part.in_layers]
+    fetched = sp.S.Zero
+    if "activations" in setting.offloaded:
+        fetched = 2 * maximum(*(part.footprint.kept for part in layers))  # one in use, one on its way
+    return fetched + _again(layers, setting)
+
+
+def _again(layers: Sequence[Part], setting: Setting) -> sp.Expr:
     if setting.remat != "full":
         return maximum(sp.S.Zero, *(part.footprint.working for part in layers))
     attention = [part.footprint.working for part in layers if part.sublayer.opens]
@@ -104,5 +116,6 @@ def _gathered(parts: Sequence[Part], setting: Setting, known: Known) -> list[sp.
     found = []
     for part in parts:
         at_rest = part.footprint.parameters / (part.replicas if setting.zero >= STAGES_OF_ZERO["weights"] else 1)
+        at_rest = sp.S.Zero if "weights" in setting.offloaded else at_rest
         found.append((part.footprint.gathered - at_rest).xreplace(known))
     return found

@@ -11,14 +11,12 @@ import sympy as sp
 
 from symscale.quantity import maximum
 from symscale.solve import Solution, crossover
-from symscale.transformer.block import counted, parameters
-from symscale.transformer.blocks import Block
+from symscale.transformer.block import Block, counted, parameters
 from symscale.transformer.fit import Job
 from symscale.transformer.memory import state_bytes, states
-from symscale.transformer.parts import PIPE, T, parts_of, strategy_of, summed
-from symscale.transformer.pipeline import MICROBATCHES
+from symscale.transformer.parts import PIPE, parts_of, strategy_of, summed
 from symscale.transformer.setting import Setting
-from symscale.transformer.strategy import AXES, size
+from symscale.transformer.strategy import size
 from symscale.vocabulary import symbol
 
 B, C, P, W_PCIE = map(symbol, ("B", "C", "P", "W_pcie"))
@@ -43,17 +41,19 @@ def flops_per_parameter() -> sp.Expr:
     return sp.cancel(spent / (parameters(MATRIX) * B))
 
 
-def optimizer_hides(setting: Setting, *, on_host: bool = True, shared: bool = False) -> Solution:
+def optimizer_hides(
+    setting: Setting, *, on_host: bool = True, shared: bool = False, active: sp.Expr = sp.S.One
+) -> Solution:
     """Return the tokens of a step from which on the optimizer's transfer hides behind the arithmetic.
 
     6·P·B/(N·C) >= b·P/(N·W_pcie), so B >= b·C/(6·W_pcie) tokens of a whole step where ZeRO splits the state over all
     N chips, and per replica where each keeps its own. `shared`: a host's N_host chips share W_host.
     """
     shards = size("fsdp") * size("tensor") * PIPE
-    copies = size("data")
+    copies = size("data") * size("context")
     width = W_HOST / HOST_CHIPS if shared else W_PCIE
     share = states(P / shards, copies, setting)["optimizer"] / (state_bytes(setting)["optimizer"] * P)
-    math = flops_per_parameter() * P * B / (shards * copies * C)
+    math = flops_per_parameter() * active * P * B / (shards * copies * C)
     return crossover(math, ">=", moved(setting, on_host=on_host) * P * share / width, B)
 
 

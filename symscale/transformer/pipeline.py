@@ -116,6 +116,17 @@ def schedule(name: str, stages: int, microbatches: int, chunks: int = 1) -> Sche
             f"{rule.title} gives a stage one run of layers, not {chunks} chunks.",
             hint=f"Use chunks=1, or the schedule {next(each.name for each in RULES.values() if each.chunked)}.",
         )
+    whole_rounds(rule, stages, microbatches)
+    if 3 * stages * microbatches * chunks > MOST_TASKS:
+        raise LayoutError(
+            f"{stages} stages, {microbatches} microbatches and {chunks} chunks are more than {MOST_TASKS} tasks.",
+            hint="Use the closed forms, which need no list of tasks.",
+        )
+    return _laid_out(rule, stages, microbatches, chunks)
+
+
+def whole_rounds(rule: Rule, stages: int, microbatches: int) -> None:
+    """Raise LayoutError for an interleaved schedule whose microbatches do not fill whole rounds of p."""
     if rule.chunked and microbatches % stages:
         lower = microbatches // stages * stages
         near = f"{lower} or {lower + stages}" if lower else f"{stages}"
@@ -124,12 +135,6 @@ def schedule(name: str, stages: int, microbatches: int, chunks: int = 1) -> Sche
             "through its chunks in rounds of one per stage.",
             hint=f"Use {near} microbatches, or the schedule 1f1b, which takes any number.",
         )
-    if 3 * stages * microbatches * chunks > MOST_TASKS:
-        raise LayoutError(
-            f"{stages} stages, {microbatches} microbatches and {chunks} chunks are more than {MOST_TASKS} tasks.",
-            hint="Use the closed forms, which need no list of tasks.",
-        )
-    return _laid_out(rule, stages, microbatches, chunks)
 
 
 def layers_per_chunk(layers: int, stages: int, chunks: int = 1) -> int:

@@ -74,14 +74,15 @@ def _layout(made: Program, value: Value, strategy: Strategy) -> Layout | None:
         return strategy.layout(value.dims, {"R": BATCH, **wide})
     if wide:
         return strategy.layout(value.dims, {"R": BATCH, "T": ("context",), **wide})
-    ends = value.name in made.leaves or value.name in made.outputs or _dropped(made, value.name)
+    ends = value.name in made.leaves or value.name in made.outputs or _read_alone(made, value)
     return strategy.layout(value.dims, strategy.between) if ends else None
 
 
-def _dropped(made: Program, name: str) -> bool:
-    """Say whether dropout makes a result of the sublayer of this value, whose owed sums it needs paid."""
-    return any(
-        isinstance(each, Map) and each.function == "dropout" and each.source == name and each.out in made.outputs
+def _read_alone(made: Program, value: Value) -> bool:
+    """Say whether dropout or a norm reads this value of the stream, whose owed sums it needs paid."""
+    whole = set(value.dims) == {"R", "T", "D"}
+    return whole and any(
+        isinstance(each, Map) and each.function in ("dropout", "norm") and each.source == value.name
         for each in made.operations
     )
 

@@ -125,12 +125,17 @@ def _feed_forwards(config: Config) -> list[Sublayer]:
 def _ends(config: Config) -> list[Sublayer]:
     inside = [block for block in blocks(config) if block.part == "unembedding"]
     wiring = _Wiring()
-    stream = _norm(wiring, config) if config.final_norm else None
+    stream = wiring.add(_norm_block(config), _tokens, {})[0] if config.final_norm else None
     for block in inside:
         leaf = "e" if block.name == "logits" and len(inside) > 1 else "x"
         stream = wiring.add(block, _tokens, {} if stream is None else {_input(block, leaf): stream})[0]
-    tables = [block for block in blocks(config) if block.part == "embedding"]
+    # a tied table is the unembedding's: no stage holds it twice
+    tables = [
+        each for each in blocks(config) if each.part == "embedding" and not (config.tied and each.name == "tokens")
+    ]
+    first = [Sublayer("embedding, norm", _plain(_norm_block(config)), sp.S.One)] if config.embedding_norm else []
     return [
+        *first,
         *(Sublayer(f"embedding, {block.name}", _plain(block), sp.S.One) for block in tables),
         Sublayer("unembedding", wiring.program(), sp.S.One),
     ]
@@ -141,9 +146,10 @@ def _attention(config: Config, kind: str) -> Program:
     parts = {block.name: block for block in blocks(config) if block.part == "attention"}
     scores = next(block for block in blocks(config) if block.part == "scores" and block.kind == kind)
     stream = _norm(wiring, config)
-    queries = wiring.add(parts["queries"], _tokens, {"x": stream})
+    queries = wiring.add(parts["queries"], _tokens, {} if stream is None else {"x": stream})
+    stream = stream or "x"
     roles = {"q": queries[0], "r": queries[-1]}
-    source = {"x": stream}
+    source = {"x": stream}  # without a norm the first block brings the input itself
     if "latent" in parts:
         rotary, latent = wiring.add(parts["latent"], _tokens, {"x": stream})
         roles["s"] = wiring.rename(rotary, "T", "S")
@@ -152,7 +158,8 @@ def _attention(config: Config, kind: str) -> Program:
         roles["v" if name.startswith("v") else "k"] = wiring.rename(name, "T", "S")
     wanted = {name: roles[name] for name in program(scores.text).leaves if name in roles}
     (result,) = wiring.add(scores, _sequences, wanted)
-    wiring.add(parts["output"], _tokens, {"o": result})
+    (out,) = wiring.add(parts["output"], _tokens, {"o": result})
+    _norm_after(wiring, config, out)
     return wiring.program()
 
 
@@ -161,14 +168,26 @@ def _feed_forward(config: Config, parts: Sequence[Block]) -> Program:
     wiring = _Wiring()
     stream = _norm(wiring, config) if config.norms_per_layer > 1 else None
     for block in parts:
-        wiring.add(block, _tokens, {} if stream is None else {"x": stream})
+        out = wiring.add(block, _tokens, {} if stream is None else {"x": stream})
         stream = stream or "x"
+        if block.part == "MLP":
+            _norm_after(wiring, config, out[-1])
     return wiring.program()
 
 
-def _norm(wiring: _Wiring, config: Config) -> str:
-    block = next(block for block in blocks(config) if block.part == "norms")
-    return wiring.add(block, _tokens, {})[0]
+def _norm(wiring: _Wiring, config: Config) -> str | None:
+    """Append the norm of a sublayer's input; None for a model that has none."""
+    return wiring.add(_norm_block(config), _tokens, {})[0] if config.norms_per_layer else None
+
+
+def _norm_after(wiring: _Wiring, config: Config, name: str) -> None:
+    """Append the norm of a sublayer's result, where a layer has four."""
+    if config.norms_per_layer > 2:
+        wiring.add(_norm_block(config), _tokens, {"x": name})
+
+
+def _norm_block(config: Config) -> Block:
+    return next(block for block in blocks(config) if block.part == "norms")
 
 
 def _plain(block: Block) -> Program:
