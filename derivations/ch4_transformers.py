@@ -1,6 +1,6 @@
 """How To Scale Your Model, chapter 4: what a transformer computes and holds, counted from its products."""
 
-from symscale import derivation, inference, summed, training
+from symscale import derivation, inference, machine, summed, training
 
 BOOK = "How To Scale Your Model, ch. 4"
 CONTRACTION = "A[G, H, I, J, K, L] * W[G, H, M, N, K, L] -> Y[G, H, I, J, M, N]"
@@ -88,8 +88,11 @@ def mixed_contraction(d):
 @derivation("transformer/mlp", title="A gated MLP: 18 B T D F", source=BOOK)
 def mlp(d):
     trained(d, GATED, "18*B*T*D*F")
-    one = d.program("x[B, T, D] * W_in1[D, F] -> g[B, T, F]", passes=["forward", "backward"])
-    d.expect(both(d, one), "6*B*T*D*F")
+
+
+@derivation("transformer/mlp-matrix", title="One matrix of an MLP: 6 B T D F", source=BOOK)
+def mlp_matrix(d):
+    trained(d, "x[B, T, D] * W_in1[D, F] -> g[B, T, F]", "6*B*T*D*F")
 
 
 @derivation("transformer/projections", title="The projections of attention: 12 B T D (N + K) H", source=BOOK)
@@ -142,9 +145,8 @@ def parameters(d):
     d.equal("P_qkvo", attention, d.read("2*D*(N_heads + K)*H"), "Per layer.")
     d.equal("P_mha", put(d, attention, {"K": "N_heads"}), d.read("4*D*N_heads*H"), "A KV head for each query head.")
     d.equal("P_norm", found["norms"] - d.symbol("D"), d.read("2*D*L"), "Two per layer, and one at the end.")
-    plain = training(d, "starcoder2-3b").parameters["MLP"] / layers
-    d.remark("Without a gate there are two matrices; StarCoder2 adds biases.")
-    d.equal("P_plain", plain, d.read("2*D*F + D + F"), "Per layer, biases included.")
+    plain = training(d, "falcon-7b").parameters["MLP"] / layers
+    d.equal("P_plain", plain, d.read("2*D*F"), "Without a gate, as in Falcon, there are two matrices.")
 
 
 @derivation("transformer/rule-of-six", title="6 FLOPs per parameter and token", source=BOOK)
@@ -196,39 +198,43 @@ def experts(d):
     d.number("sparsity", d.read("E/k"), values=deepseek.values, expect="32")
 
 
-@derivation("transformer/experts-all-to-all", title="Experts add two AllToAlls, each a quarter of a gather", source=BOOK)
+@derivation("transformer/experts-all-to-all", title="Experts add two AllToAlls: together half of a gather", source=BOOK)
 def experts_all_to_all(d):
-    moved = d.collective("AllToAll", "V", {"Z": d.symbol("Z")})
-    gathered = d.collective("AllGather", "V", {"Z": d.symbol("Z")})
+    moved = d.collective("AllToAll", "M_array", {"Z": d.symbol("Z")})
+    gathered = d.collective("AllGather", "M_array", {"Z": d.symbol("Z")})
     long, whole = (d.approximate("T_comms", each.time, "Z >> 1") for each in (moved, gathered))
     d.equal("T_comms", 2 * long, whole / 2, "Two AllToAlls: half of an AllGather.")
-    d.expect(2 * long, "2*V/(4*W_ici)")
+    d.expect(2 * long, "2*M_array/(4*W_ici)")
 
 
 @derivation("transformer/experts-batch", title="Question 8: experts need a batch E/k times as large", source=BOOK)
 def experts_batch(d):
-    rows = {"M": d.read("k*B/E")}
-    layer = d.program("x[E, M, D] * int8 W[E, D, F] -> h[E, M, F]", sizes=rows, passes=["forward"])
+    layer = d.program("x[E, M, D] * int8 W[E, D, F] -> h[E, M, F]", passes=["forward"])
     d.counts(layer)
-    flops = layer.costs["forward"].total_flops
-    d.expect(flops, "2*k*B*D*F")
-    t = d.times(layer)
-    batch = d.crossover(t.math, ">=", t.hbm, "B", limits="k*B/E << D, F", passes="forward", resource="hbm")
-    d.expect(batch, "B >= E*C/(2*k*W_hbm)")
-    d.evaluate(batch, on="tpu-v5e", values={"E": 256, "k": 8}, expect="3840")
-    weights = d.read("E*D*F")
-    d.equal("intensity", flops / weights, d.read("2*k*B/E"), "Over the bytes of the weights alone.")
+    rows = {d.symbol("M"): d.read("k*B/E")}
+    d.remark("Each of B tokens goes to k of E experts: M = k B/E for each.")
+    flops, weights = layer.costs["forward"].total_flops.subs(rows), d.read("b_w*E*D*F")
+    d.equal("M_weights", d.read("E") * d.read("b_w*D*F"), weights, "Every expert is loaded.")
+    d.equal("FLOPs", flops, d.read("2*k*B*D*F"), "For each matrix of the experts.")
+    d.equal("intensity", flops / weights, d.read("2*k*B/(b_w*E)"), "Over the bytes of the weights alone.")
+    batch = d.crossover(flops / d.symbol("C"), ">=", weights / d.symbol("W_hbm"), "B", exact=True)
+    d.expect(batch, "B >= b_w*E*C/(2*k*W_hbm)")
+    d.evaluate(
+        batch, on="tpu-v5e", values={"E": 256, "k": 8, "b_w": 1, "C": machine("tpu-v5e").peak("bf16")}, expect="3840"
+    )
 
 
-@derivation("transformer/checkpoints", title="Activations kept for the backward pass of LLaMA-sized models", source=BOOK)
+@derivation(
+    "transformer/checkpoints", title="Activations kept for the backward pass, by tensors per layer", source=BOOK
+)
 def checkpoints(d):
     known = {"b": 2, "B": "4*10^6", "D": 8192, "L": 64}
     kept = d.read("b*n*B*D*L")
     d.number("M_kept", kept, values={**known, "n": 20}, expect="84e12")
     d.number("M_kept", kept, values={**known, "n": 1}, expect="4.2e12")
-    d.remark("Keeping the results of the seven products alone: q, k, v and o, gate and up, and down, in units of D.")
-    results = d.read("2*(N_heads + K)*H/D + 2*F/D + 1") - d.read("(N_heads*H - D)/D")
-    d.equal("n", put(d, results, SQUARE), d.read("13"), "With F = 4 D, D = N H and K = N: the wide ones count four each.")
+    d.remark("Of the seven products alone: q, k, v and o, gate and up, and down, in units of D.")
+    results = d.read("(N_heads*H + 2*K*H + 2*D + 2*F)/D")
+    d.equal("n", put(d, results, SQUARE), d.read("13"), "With F = 4 D, D = N H and K = N the wide ones count four.")
 
 
 @derivation("transformer/recompute", title="Computing a layer again: 8 instead of 6", source=BOOK)
@@ -281,8 +287,10 @@ def question_2(d):
 def question_4(d):
     layer = d.program(ATTENTION, passes=["forward"])
     d.counts(layer)
-    fused = d.read("2*b*B*K*H*(T*G + S)")
-    d.remark("Fused, Q, K and V are read once and O is written once; the scores stay on the chip.")
+    sizes = ("B*T*K*G*H", "B*S*K*H", "B*S*K*H", "B*T*K*G*H")
+    fused = d.symbol("b") * sum(d.read(size) for size in sizes)
+    text = "Fused, Q, K and V are read once and O is written once; the scores stay on the chip."
+    d.equal("bytes_fused", fused, d.read("2*b*B*K*H*(T*G + S)"), text)
     flops = layer.costs["forward"].total_flops
     d.expect(flops, "4*B*T*S*K*G*H")
     ratio = flops / fused
@@ -297,6 +305,24 @@ def question_4(d):
     d.evaluate(length, on="tpu-v5e", values={"G": 1}, expect="480")
 
 
+@derivation(
+    "transformer/attention-time", title="Attention beside the MLP, in time: bound by bytes where short", source=BOOK
+)
+def attention_time(d):
+    scores = training(d, "llama2-13b", show="forward", causal=False).forward
+    layer = d.symbol("L") * d.symbol("C")
+    mlp = put(d, scores["MLP"] / layer, {"B": "B*T"})
+    math = put(d, scores["scores"] / layer, {"B": "B*T"})
+    found = inference(d, "llama2-13b").decode.cache_bytes / d.symbol("L")
+    moved = put(d, found, {"S": "T", "b_kv": "2"}) * 2 / d.symbol("W_hbm")
+    d.remark("Keys and values of B sequences are read, and as many queries and results moved, in bf16.")
+    square = {"K": "N_heads", "H": "D/N_heads"}
+    longest = d.read("max(p, q)").subs({d.symbol("p"): put(d, math, square), d.symbol("q"): put(d, moved, square)})
+    relative = longest / mlp
+    d.equal("relative", relative, relative.expand(), "MHA, the MLP compute-bound.")
+    d.expect(relative, "max(4*B*T^2*D/C, 8*B*T*D/W_hbm)/(6*B*T*D*F/C)")
+
+
 @derivation("transformer/question-7", title="Question 7: which part of the peak trained DeepSeek-V3?", source=BOOK)
 def question_7(d):
     d.number("C", d.read("C"), values=DEEPSEEK, expect="1.513e15")
@@ -308,9 +334,25 @@ def question_7(d):
 
 @derivation("transformer/softmax-in-chunks", title="A softmax over keys that come in chunks", source=BOOK)
 def softmax_in_chunks(d):
-    shifted, plain = d.read("exp(a + c)/(exp(a + c) + exp(e + c))"), d.read("exp(a)/(exp(a) + exp(e))")
-    d.equal("p", shifted, plain, "A constant added to every score does not change a softmax.")
+    d.remark("u and w are the exponentials of two scores, v that of a constant added to both.")
+    d.equal("p", d.read("u*v/(u*v + w*v)"), d.read("u/(u + w)"), "The constant does not change a softmax.")
     first, second = d.read("exp(a - M_1) + exp(c - M_1)"), d.read("exp(e - M_2) + exp(f - M_2)")
     merged = d.read("exp(M_1 - max(M_1, M_2))") * first + d.read("exp(M_2 - max(M_1, M_2))") * second
     whole = sum(d.read(f"exp({each} - max(M_1, M_2))") for each in "acef")
     d.equal("sum", merged, whole, "Sums of two chunks, each below its own maximum, merge into that of all keys.")
+
+
+@derivation("transformer/softmax-gradient", title="The gradient of a softmax needs no row of scores", source=BOOK)
+def softmax_gradient(d):
+    u, tau = d.symbol("u"), d.symbol("tau")
+    first, second = d.read("u/(u + w)"), d.read("w/(u + w)")
+    g, h = d.symbol("g"), d.symbol("h")
+    mean = g * first + h * second
+    d.remark("u and w are the exponentials of two scores after the scale tau, g and h the gradients of their weights.")
+    # a score changes u at the rate tau*u
+    d.equal("grad_score", tau * first * (g - mean), tau * u * mean.diff(u), "Of the first score, by differentiation.")
+    rows = [d.read("o_1*v_11 + o_2*v_12"), d.read("o_1*v_21 + o_2*v_22")]
+    over_keys = first * rows[0] + second * rows[1]
+    result = [first * d.symbol(f"v_1{n}") + second * d.symbol(f"v_2{n}") for n in (1, 2)]
+    over_width = d.symbol("o_1") * result[0] + d.symbol("o_2") * result[1]
+    d.equal("mean", over_width, over_keys, "The sum over keys is one over the width of a head: gradient times result.")

@@ -13,6 +13,7 @@ from symscale.array import Einsum
 from symscale.derivation.proof import float_value
 from symscale.derivation.served import Count, CountedAgain, Point
 from symscale.derivation.step import Step
+from symscale.errors import ModelError
 from symscale.solve.relation import Relation
 from symscale.transformer.block import Block, planned
 from symscale.transformer.blocks import PARTS, blocks, values
@@ -51,6 +52,9 @@ def training(d: Builder, name: str, *, show: str = "", causal: bool = True, rema
     pairs of query and key that a mask leaves, else all; `remat` (none, scores, full) is what the backward pass computes
     again. Raises ModelError.
     """
+    for word in show.split():
+        if word not in _WORDS:
+            raise ModelError(f"Training cannot show {word!r}.", hint=f"Use any of {', '.join(_WORDS)}.")
     config = model(name)
     ahead, back = (flops_forms(config, each, causal=causal) for each in PASSES)
     step = training_forms(config, causal=causal, remat=remat)

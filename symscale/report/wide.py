@@ -1,4 +1,4 @@
-r"""Wide formulas in LaTeX, set on several lines inside `aligned`: the arguments of a max, the terms of a sum."""
+r"""Wide formulas in LaTeX, set on several lines inside `aligned`: arguments of a max, terms of a sum, sides of a line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,22 @@ def wide_latex(expr: sp.Expr, order: Order, room: int = LINE) -> str:
         if len(inner) == 1:
             before = to_latex(expr / inner[0], order)
             return rf"{before} \cdot {_extremum(inner[0], order, room - width(before) - 1)}"
+        return _product(expr, order, room) or whole
     return whole
+
+
+def _product(expr: sp.Expr, order: Order, room: int) -> str:
+    """Return a fraction with its sides broken, or a product with its longest sum broken; empty where there is none."""
+    above, below = sp.fraction(expr)
+    if below != 1:
+        return rf"\frac{{{wide_latex(above, order, room)}}}{{{wide_latex(below, order, room)}}}"
+    sums = [each for each in expr.args if each.is_Add]
+    if not sums:
+        return ""
+    longest = max(sums, key=lambda each: len(each.args))
+    before = to_latex(expr / longest, order)
+    lines = _lines([to_latex(each, order) for each in terms(longest, order)], room - width(before))
+    return rf"{before} \left({_aligned(lines)}\right)"
 
 
 def _extremum(expr: sp.Expr, order: Order, room: int) -> str:
