@@ -4,8 +4,9 @@ from symscale import derivation
 
 BOOK = "How To Scale Your Model, ch. 12"
 DP = "In[B_X, D] * W_in[D, F] * W_out[F, D] -> Out[B_X, D]"
+FSDP = "In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]"
 TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"
-MIXED = "In[B_X, D_Y] * W_in[D_X, F_Y] * W_out[F_Y, D_X] -> Out[B_X, D_Y]"
+EXPERTS = "y[E_Z, M, D] * weight W_in[E_Z, D, F] -> h[E_Z, M, F]; h * weight W_out[E_Z, F, D] -> o[E_Z, M, D]"
 # The chapter rounds the H100's 989 TFLOP/s.
 ROUNDED = {"C": 990 * 10**12}
 
@@ -76,6 +77,12 @@ def sharp(d):
     d.expect(ring.time, "2*7/8*M_array/W_nvlink")
     d.expect(added.time, "M_array/W_nvlink")
     d.number("gain", ring.time / added.time, expect="1.75")
+    d.equal("bytes_in", 8 * added.time * d.symbol("W_nvlink"), d.read("8*M_array"), "Every GPU sends the array up.")
+    d.equal("bytes_out", 8 * added.received, d.read("8*M_array"), "Every GPU receives the sum.")
+    # what NCCL calls bus bandwidth: the speed of a ring's links that would give the measured time
+    d.number(
+        "W_bus", ring.time * d.read("W_nvlink/M_array*W_measured"), values={"W_measured": 210 * 10**9}, expect="370e9"
+    )
 
 
 @derivation("gpus/all-to-all-node", title="An AllToAll inside a node", source=BOOK)
@@ -131,15 +138,39 @@ def dp_node(d):
     d.evaluate(on="h100", values=ROUNDED, expect="2200")
 
 
+@derivation("gpus/dp-uplinks", title="What the uplinks alone ask of the batch", source=BOOK)
+def dp_uplinks(d):
+    layer = d.program(DP, on="h100:1024", passes=["forward", "backward"])
+    t = d.times(layer, "backward")
+    uplinks = d.crossover(t.math, ">=", t.axes["leaf"], "B/X", passes="backward", resource="leaf", exact=True)
+    d.evaluate(uplinks, on="h100:1024", values={**ROUNDED, "X": 16}, expect="1237.5")
+
+
 @derivation("gpus/dp-two-nodes", title="Over two nodes the GPUs' ports decide, not the uplinks", source=BOOK)
 def dp_two_nodes(d):
     layer = d.program(DP, on="h100:16", mesh={"X": 16}, passes=["forward", "backward"])
     t = d.times(layer, "backward")
-    uplinks = d.crossover(t.math, ">=", t.axes["leaf"], "B/16", passes="backward", resource="leaf", exact=True)
-    d.expect(uplinks, "B/16 >= C/(2*W_node)")
-    d.evaluate(on="h100:16", values=ROUNDED, expect="1237.5")
     d.crossover(t.math, ">=", t.comms, "B/16", passes="backward", resource="tree", exact=True)
     d.evaluate(on="h100:16", values=ROUNDED, expect="1925")
+
+
+@derivation("gpus/dp-sharp-node", title="Inside a node, with a switch that adds up", source=BOOK)
+def dp_sharp_node(d):
+    layer = d.program(DP, on="h100", passes=["forward", "backward"], in_network=True)
+    t = d.times(layer, "backward")
+    batch = d.crossover(t.math, ">=", t.comms, "B/X", passes="backward", resource="nvlink")
+    d.expect(batch, "B/X >= C/(2*W_nvlink)")
+    d.evaluate(on="h100", values=ROUNDED, expect="1100")
+
+
+@derivation("gpus/zero-3", title="Sharded weights need no larger batch than data parallelism", source=BOOK)
+def zero_3(d):
+    replicated = data_parallel(d, "h100:1024")
+    layer = d.program(FSDP, on="h100:1024", passes=["forward", "backward"])
+    for which in ("forward", "backward"):
+        t = d.times(layer, which)
+        sharded = d.crossover(t.math, ">=", t.comms, "B", passes=which, resource="tree")
+        d.number("factor", sharded.threshold / replicated.threshold, expect="1.0")
 
 
 @derivation("gpus/dp-sharp", title="Switches that add up halve the tokens", source=BOOK)
@@ -204,22 +235,33 @@ def tp_node(d):
     d.evaluate(on="h100", values={**ROUNDED, "F": 28000}, expect="12.7")
 
 
-@derivation("gpus/tp-uplinks", title="Beyond a node: the uplinks allow 19 GPUs, the GPUs' ports 14", source=BOOK)
+@derivation("gpus/tp-uplinks", title="How far the uplinks alone let tensor parallelism go", source=BOOK)
 def tp_uplinks(d):
     layer = d.program(TP, on="h100:1024", passes=["forward"])
     t = d.times(layer)
-    uplinks = d.crossover(t.math, ">=", t.axes["leaf"], "Y", exact=True, title="The uplinks alone")
+    uplinks = d.crossover(t.math, ">=", t.axes["leaf"], "Y", exact=True)
     d.expect(uplinks, "Y <= F*W_node/C + 8")
-    d.evaluate(uplinks, on="h100:1024", values={**ROUNDED, "F": 28000}, expect="19.3")
-    ports = d.crossover(t.math, ">=", t.axes["node"], "Y", limits="Y >> 1", title="The ports of the GPUs")
+    d.evaluate(on="h100:1024", values={**ROUNDED, "F": 28000}, expect="19.3")
+
+
+@derivation("gpus/tp-ports", title="Over two nodes the GPUs' ports stop tensor parallelism first", source=BOOK)
+def tp_ports(d):
+    layer = d.program(TP, on="h100:1024", passes=["forward"])
+    t = d.times(layer)
+    ports = d.crossover(t.math, ">=", t.axes["node"], "Y", limits="Y >> 1")
     d.expect(ports, "Y <= 8/7*F*W_nvlink/C")
-    d.evaluate(ports, on="h100:1024", values={**ROUNDED, "F": 28000}, expect="14.5")
+    d.evaluate(on="h100:1024", values={**ROUNDED, "F": 28000}, expect="14.5")
 
 
 def experts(d, k="k"):
-    """Write two AllToAlls of tokens for k experts over Z GPUs down, and the arithmetic of the experts' MLP."""
+    """Write the MLP of the experts on Z GPUs, and two AllToAlls of tokens for k of them; return both times."""
+    layer = d.program(EXPERTS, on="h100:1024", passes=["forward"])
+    math = d.times(layer).math.subs(d.symbol("M"), d.read(f"{k}*B/E"))
+    d.equal("T_math", math, d.read(f"4*B*{k}*D*F/(Z*C)"), "Each of E experts has the E-th part of the rows.")
     moved = d.collective("AllToAll", "b*B*D", {"Z": d.symbol("Z")}, on="h100:1024", copies=k)
-    return d.read(f"4*B*{k}*D*F/(Z*C)"), 2 * dict(moved.levels)["leaf"]
+    up = dict(moved.levels)["leaf"]
+    d.equal("T_moved", 2 * up, up + up, "Tokens go to the experts, and come back.")
+    return math, 2 * up
 
 
 @derivation("gpus/ep", title="When the uplinks hide expert parallelism", source=BOOK)
@@ -244,16 +286,6 @@ def ep_reach(d):
     d.evaluate(chips, on="h100:1024", values={**ROUNDED, "b": 2, "F": 2048}, expect="14.6")
 
 
-@derivation("gpus/pp", title="What pipeline stages send is little", source=BOOK)
-def pp(d):
-    # every eighth GPU is of another stage: each sends one of m microbatches through its share of the uplinks
-    hop = d.collective("Permute", "b*B*D/m", {"P": 16}, on="h100:1024", axes={"P": "leaf"})
-    d.expect(hop.time, "8*b*B*D/(m*W_node)")
-    stages = d.read("m + P - 2")
-    long = d.approximate("T_comms", hop.time * stages, "P << m; m >> 1")
-    d.expect(long, "8*b*B*D/W_node")
-
-
 @derivation("gpus/b200", title="B200s in a node, and behind InfiniBand", source=BOOK)
 def b200(d):
     layer = d.program(DP, on="b200", passes=["forward", "backward"])
@@ -273,6 +305,7 @@ def roofline_b200(d):
 @derivation("gpus/matmul-small", title="A product of 64 tokens waits for HBM", source=BOOK)
 def matmul_small(d):
     layer = d.program("x[B, D] * W[D, F] -> y[B, F]", passes=["forward"])
+    d.counts(layer)
     t = d.times(layer)
     d.number("T_hbm", t.hbm, on="b200", values={"B": 64, "D": 4096, "F": 8192}, expect="8.6e-6")
 
@@ -287,5 +320,8 @@ def matmul_large(d):
 @derivation("gpus/vector-add", title="Adding two vectors waits for HBM", source=BOOK)
 def vector_add(d):
     layer = d.program("fp32 x[N] + fp32 y[N] -> z[N]", passes=["forward"])
+    d.counts(layer)
+    cost = layer.costs["forward"]
+    d.number("intensity", cost.vector_flops / cost.hbm_bytes, expect="1/12")
     t = d.times(layer)
     d.number("T_hbm", t.hbm, on="h100", values={"N": 2**30}, expect="3.85e-3")

@@ -33,6 +33,14 @@ def both(d, layer):
     return layer.costs["forward"].total_flops + layer.costs["backward"].total_flops
 
 
+def reads(d, layer):
+    """Write down how many elements a product reads: what it touches, less its result."""
+    inputs, (result,) = layer.program.leaves, layer.program.outputs
+    held = d.shards(layer, *inputs, result)
+    touched = layer.costs["forward"].hbm_bytes / d.symbol("b")
+    d.equal("elements_read", sum(held[each] for each in inputs), touched - held[result], "Without the result.")
+
+
 def trained(d, text, whole):
     """Write a program down and compare the FLOPs of training it with what the chapter says."""
     layer = d.program(text, passes=["forward", "backward"])
@@ -47,6 +55,7 @@ def dot(d):
     layer = d.program("x[P] * y[P] -> s[]", passes=["forward"])
     d.counts(layer)
     d.expect(layer.costs["forward"].total_flops, "2*P")
+    reads(d, layer)
 
 
 @derivation("transformer/matrix-vector", title="A matrix times a vector", source=BOOK)
@@ -54,11 +63,15 @@ def matrix_vector(d):
     layer = d.program("A[N, P] * x[P] -> y[N]", passes=["forward"])
     d.counts(layer)
     d.expect(layer.costs["forward"].total_flops, "2*N*P")
+    reads(d, layer)
 
 
 @derivation("transformer/matrices", title="Training a product of matrices takes three times its own work", source=BOOK)
 def matrices(d):
-    trained(d, "A[N, P] * W[P, M] -> Y[N, M]", "6*N*P*M")
+    layer = trained(d, "A[N, P] * W[P, M] -> Y[N, M]", "6*N*P*M")
+    reads(d, layer)
+    one, back = (layer.costs[name].total_flops for name in ("forward", "backward"))
+    d.equal("ratio", (one + back) / one, d.read("3"), "Training over inference.")
 
 
 @derivation("transformer/square", title="A product of square matrices: N³ against N²", source=BOOK)
@@ -76,6 +89,7 @@ def contraction(d):
     layer = d.program(CONTRACTION, passes=["forward"])
     d.counts(layer)
     d.expect(layer.costs["forward"].total_flops, "2*G*H*I*J*K*L*M*N")
+    reads(d, layer)
 
 
 @derivation("transformer/mixed-contraction", title="Question 3: two dimensions contract", source=BOOK)
@@ -87,7 +101,8 @@ def mixed_contraction(d):
 
 @derivation("transformer/mlp", title="A gated MLP: 18 B T D F", source=BOOK)
 def mlp(d):
-    trained(d, GATED, "18*B*T*D*F")
+    layer = trained(d, GATED, "18*B*T*D*F")
+    d.shards(layer, "W_in1", "W_in2", "W_out")
 
 
 @derivation("transformer/mlp-matrix", title="One matrix of an MLP: 6 B T D F", source=BOOK)
@@ -107,6 +122,8 @@ def projections(d):
 @derivation("transformer/scores", title="Scores and values: 12 B T S N H", source=BOOK)
 def scores(d):
     first = trained(d, SCORES, "6*B*T*S*K*G*H")
+    pairs = d.shards(first, "a")["a"]
+    d.equal("elements_scores", put(d, pairs, {"G": "N_heads/K"}), d.read("B*T*S*N_heads"), "With G = N/K.")
     second = trained(d, VALUES, "6*B*T*S*K*G*H")
     flops = sum(each.costs[name].total_flops for each in (first, second) for name in ("forward", "backward"))
     heads = put(d, flops, {"G": "N_heads/K", "S": "T"})
@@ -177,6 +194,9 @@ def attention_block(d):
     block, mlp = (put(d, each, SQUARE) for each in (found["scores"] + found["attention"], found["MLP"]))
     length = d.crossover(mlp, ">=", block, "T", exact=True, title="Where the MLP dominates")
     d.expect(length, "T <= 4*D")
+    layer = put(d, (found["scores"] + found["attention"]) / d.symbol("L"), {"B": "B*T", "K": "N_heads"})
+    whole = d.read("24*B*T*D*N_heads*H + 12*B*T^2*N_heads*H")
+    d.equal("FLOPs_block", layer, whole, "Of one layer, with a KV head for each query head and B sequences of T.")
 
 
 @derivation("transformer/scores-projections", title="Question 5: scores pass the projections at 2 D", source=BOOK)
@@ -293,6 +313,9 @@ def question_4(d):
     d.equal("bytes_fused", fused, d.read("2*b*B*K*H*(T*G + S)"), text)
     flops = layer.costs["forward"].total_flops
     d.expect(flops, "4*B*T*S*K*G*H")
+    again = put(d, sum(d.read(size) for size in sizes), {"S": "S/n"}) * d.symbol("n") * d.symbol("b") / fused
+    text = "How many times the bytes if Q and O move again for each of n chunks of keys: Q stays on the chip instead."
+    d.equal("gain", again, d.read("(n*T*G + S)/(T*G + S)"), text)
     ratio = flops / fused
     d.equal("intensity", ratio, d.read("2*T*S*G/(b*(T*G + S))"), "In bf16 T S G/(T G + S).")
     prefill = put(d, ratio, {"S": "T"})
@@ -338,6 +361,10 @@ def softmax_in_chunks(d):
     d.equal("p", d.read("u*v/(u*v + w*v)"), d.read("u/(u + w)"), "The constant does not change a softmax.")
     first, second = d.read("exp(a - M_1) + exp(c - M_1)"), d.read("exp(e - M_2) + exp(f - M_2)")
     merged = d.read("exp(M_1 - max(M_1, M_2))") * first + d.read("exp(M_2 - max(M_1, M_2))") * second
+    d.equal("L_1", first, d.read("(exp(a) + exp(c))/exp(M_1)"), "The sum over a chunk, below its own maximum.")
+    more = d.read("exp(M_1 - max(M_1, e))") * first + d.read("exp(e - max(M_1, e))")
+    running = sum(d.read(f"exp({each} - max(M_1, e))") for each in "ace")
+    d.equal("L_running", more, running, "One more key scales the running sum to the new maximum and adds one term.")
     whole = sum(d.read(f"exp({each} - max(M_1, M_2))") for each in "acef")
     d.equal("sum", merged, whole, "Sums of two chunks, each below its own maximum, merge into that of all keys.")
 

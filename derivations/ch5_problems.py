@@ -68,6 +68,8 @@ def mixed_parts(d):
     products = d.approximate("T_tp", t.axes["Y"], "Y >> 1").subs(two)
     d.equal("T_fsdp", gathers, d.read("4*D*F/(Y*W_ici*M_X)"), "In bf16: it shrinks as Y grows.")
     d.equal("T_tp", products, d.read("4*B*D/(X*W_ici*M_Y)"), "In bf16: it shrinks as X grows.")
+    for part, axis in ((gathers, d.symbol("Y")), (products, d.symbol("X"))):
+        d.equal("exponent", axis * part.diff(axis) / part, d.read("-1"), f"How it falls with {axis}.")
     longer = d.read("max(p, q)").subs({d.symbol("p"): gathers, d.symbol("q"): products})
     share = longer / t.math
     d.equal("share", share, d.read("max(F/(Y*M_X), B/(X*M_Y))*X*Y*C/(W_ici*B*F)"), "Below 1 where it hides.")
@@ -173,7 +175,14 @@ def held(d):
     "training/llama2-13b-memory", title="Question 2: checkpoints outweigh parameters at 16 million tokens", source=BOOK
 )
 def llama2_13b_memory(d):
+    layer = d.program(
+        "In[B, D] * W_gate[D, F] -> g[B, F]; In * W_up[D, F] -> u[B, F]; "
+        "act(g) .* u -> h[B, F]; h * W_out[F, D] -> Out[B, D]",
+        passes=["forward"],
+    )
+    made = d.shards(layer, "g", "u", "Out")
     weights, kept = held(d)
+    d.equal("M_kept", 2 * d.symbol("L") * sum(made.values()), kept, "The results of the three products, in bf16.")
     d.number("M_state", weights, values=SLICE, expect="130e9")
     d.number("M_kept", kept, values={**SLICE, "B": 16_000_000}, expect="42e12")
     d.number("M", weights + kept, values={**SLICE, "B": 16_000_000}, expect="42.1e12")

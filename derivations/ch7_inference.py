@@ -27,6 +27,8 @@ MHA_ROWS = {
     64: ("69.33e-3", "923.13"),
     240: ("249.09e-3", "963.53"),
 }
+# twice the tokens are so many times the work: of orders 2, 3, 1 and 2
+GROWTH = {"FLOPs": "4", "FLOPs_scores": "8", "FLOPs_cached": "2", "FLOPs_cached_scores": "4"}
 # with 8 KV heads
 GQA_ROWS = {
     1: ("4.168e-3", "239.94"),
@@ -63,9 +65,12 @@ def with_a_cache(d):
     ):
         whole = summed(per_step, "T", "n")
         if name != "FLOPs_cached":
-            d.approximate(name, whole, "n >> 1")
+            order = d.approximate(name, whole, "n >> 1; n >> V" if name == "FLOPs" else "n >> 1")
         else:
             d.equal(name, whole, per_step * last, "As much for every token.")
+            order = whole
+        growth = (order.subs(last, 2 * last) / order).cancel()
+        d.equal(f"growth_{name}", growth, d.read(GROWTH[name]), "Twice the tokens.")
 
 
 @derivation("inference/linear", title="From which batch on does arithmetic bind a product?", source=BOOK)
@@ -119,8 +124,9 @@ def h100(d):
 def attention(d):
     layer = d.program(ATTENTION, passes=["forward"])
     d.counts(layer)
-    fused = d.read("2*b*B*T*D + 2*b*B*S*D")
-    d.remark("Fused, Q, K and V are read once and O is written once; the scores stay on the chip.")
+    fused = layer.costs["forward"].hbm_bytes - d.read("4*b*B*S*T")
+    text = "Fused, the scores and their softmax stay on the chip, written and read neither: Q, K, V and O are left."
+    d.equal("bytes_fused", fused, d.read("2*b*B*T*D + 2*b*B*S*D"), text)
     flops = layer.costs["forward"].total_flops
     d.expect(flops, "4*B*S*T*D")
     ratio = flops / fused
@@ -159,6 +165,11 @@ def step(d):
     any_model = inference(d)
     time, tokens = any_model.step, d.read("B")
     d.remark("FLOPs_token per sequence and M_weights once; M_cache per sequence, below the machine's FLOPs per byte.")
+    held = any_model.held.weights + tokens * any_model.held.cache
+    d.equal("M_caches", tokens * any_model.held.cache, d.read("B*M_cache"), "A cache for every sequence.")
+    d.equal("M_held", held, d.read("B*M_cache + M_weights"), "The weights once beside them.")
+    d.equal("T_load", time.weight_read, d.read("M_weights/(N_chips*W_hbm)"), "No step is shorter.")
+    d.equal("T_math", time.weight_math, d.read("B*FLOPs_token/(N_chips*C)"), "Their arithmetic.")
     read = time.weight_read + time.cache_read
     d.equal("T_step", read, d.read("(B*M_cache + M_weights)/(N_chips*W_hbm)"), "While HBM binds both parts.")
     whole = time.weights + time.cache_read
@@ -174,9 +185,7 @@ def step(d):
     d.equal("rate", tokens / read, d.read("B*N_chips*W_hbm/(B*M_cache + M_weights)"), "Tokens per second.")
     batch = d.crossover(time.weight_math, ">=", time.weight_read, "B", exact=True)
     d.expect(batch, "B >= M_weights*C/(FLOPs_token*W_hbm)")
-    fits = d.crossover(
-        any_model.held.weights + tokens * any_model.held.cache, "<=", d.read("N_chips*M_hbm"), "B", exact=True
-    )
+    fits = d.crossover(held, "<=", d.read("N_chips*M_hbm"), "B", exact=True)
     d.expect(fits, "B <= (N_chips*M_hbm - M_weights)/M_cache")
     quiz = given(d, M_weights="30*10^9", FLOPs_token="60*10^9", M_cache="8192*100*10^3", N_chips=16, **peak())
     d.number("M_cache", d.read("M_cache"), values=quiz, expect="819e6")
@@ -189,6 +198,7 @@ def llama2_13b(d):
     llama = inference(d, "llama2-13b", show="held")
     known = {**llama.values, "b_w": 2, "b_kv": 2, "S": 8192, "N_chips": 8}
     d.number("N_params", llama.parts["MLP"], values=known, expect="8.5e9")
+    d.number("M_MLP", d.read("b_w") * llama.parts["MLP"], values=known, expect="17e9")
     d.number("N_params", llama.parts["embedding"] + llama.parts["unembedding"], values=known, expect="327.68e6")
     d.number("N_params", llama.parts["attention"], values=known, expect="4.2e9")
     d.number("N_params", llama.parameters, values=known, expect="13.0e9")
@@ -266,7 +276,9 @@ def experts(d):
     d.number("ratio", moe.parameters / dense_params, values=known, expect="11.5")
     active = moe.parameters.subs(d.symbol("E"), d.symbol("k"))
     d.number("N_active", active, values=known, expect="31.3e9")
-    d.number("ratio", active / dense_params, values=known, expect="1.70")
+    d.number("ratio_active", active / dense_params, values=known, expect="1.70")
+    held = moe.held.cache / d.symbol("S")
+    d.equal("M_token", held, dense.held.cache / d.symbol("S"), "The cache of a token is that of the dense model.")
     d.number("FLOPs_token", 2 * active, values=known, expect="62.5e9")
     part = moe.parts["experts"]
     math = 2 * d.read("B") * part * d.read("k/E") / d.read("C")

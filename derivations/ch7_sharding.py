@@ -73,6 +73,12 @@ def int8_no_wraparound(d):
     "inference/cache-sharding", title="A cache split by sequences costs two AllToAlls of one token", source=BOOK
 )
 def cache_sharding(d):
+    keys = d.program("q[B_Z, K_Y, H] * const k[B_Z, S, K_Y, H] -> a[B_Z, S, K_Y]", passes=["forward"])
+    read = d.approximate("M_keys", keys.costs["forward"].hbm_bytes, "S >> 1; H >> 1")
+    d.equal("M_kv", 2 * read, d.read("2*b*B*S*K*H/(Y*Z)"), "A chip's keys and values.")
+    text = "With a head of keys per chip along Y, the rest of the chips share the sequences."
+    d.remark(text)
+    d.number("Z", d.read("N_chips/K"), values={"N_chips": 16, "K": 8}, expect="2.0")
     layer = d.program(CACHE, passes=["forward"])
     d.collectives(layer)
     kinds = [each.collective.kind for each in layer.costs["forward"].transfers]
@@ -86,6 +92,9 @@ def cache_sharding(d):
     "inference/two-dimensional", title="Two-dimensional weight-stationary sharding: the square root", source=BOOK
 )
 def two_dimensional(d):
+    flat = d.program(TP, axes={"Y": 3}, passes=["forward"])
+    one = d.approximate("T_flat", d.times(flat).comms, "Y >> 1")
+    d.expect(one, "2*b*B*D/(3*W_ici)")
     layer = d.program(STATIONARY, passes=["forward"])
     d.counts(layer)
     t = d.times(layer, overlap="axes-serial")
@@ -94,7 +103,7 @@ def two_dimensional(d):
     sent = long.subs(chips)
     d.equal("T_comms", sent, d.read("b*B*D/(X*W_ici) + 2*b*B*F*X/(N_chips*W_ici)"), "With X Y Z = N_chips.")
     math = t.math.subs(chips)
-    d.expect(math, "4*B*D*F/(N_chips*C)")
+    d.equal("T_math", math, d.read("4*B*D*F/(N_chips*C)"), "With X Y Z = N_chips.")
     best = d.least("T_comms", sent, "X")
     d.expect(best.point, "sqrt(D*N_chips/(2*F))")
     d.equal("Y_Z", d.read("N_chips") / best.point, d.read("sqrt(2*F*N_chips/D)"), "The size of Y and Z together.")
@@ -103,9 +112,8 @@ def two_dimensional(d):
     d.equal("T_comms", best.value.subs(four), d.read("sqrt(128)*B*D/(sqrt(N_chips)*W_ici)"), "With F = 4 D in bf16.")
     unit = d.read("B*D/(sqrt(N_chips)*W_ici)")
     d.number("coefficient", best.value.subs(four) / unit, expect="11.3")
-    flat = d.program(TP, axes={"Y": 3}, passes=["forward"])
-    one = d.approximate("T_comms", d.times(flat).comms, "Y >> 1")
-    d.expect(one, "2*b*B*D/(3*W_ici)")
+    fewer = best.value.subs(d.symbol("N_chips"), d.read("4*N_chips")) / best.value
+    d.equal("growth", fewer, d.read("1/2"), "Four times the chips halve it: an exponent of -1/2.")
     least = d.crossover(one, ">", best.value, "N_chips", exact=True, title="Where two dimensions send less")
     d.expect(least, "N_chips > 18*F/D")
     d.evaluate(least, values={"D": 8192, "F": 32768}, expect="72")
@@ -138,6 +146,8 @@ def disaggregated(d):
     d.expect(ratio, "N_prefill/N_decode >= B*T_prefill/(T_step*T_gen)")
     times = {"T_prefill": d.read("91/100"), "T_step": d.read("19/1000")}
     d.evaluate(ratio, values={"B": 32, "T_gen": 512, **times}, expect="2.99")
+    text = "A sequence ends every T_gen/B steps, and with it all of its tokens."
+    d.equal("evicted", evicted_per_step(), d.read("B*(T_prompt + T_gen)/T_gen"), text)
     d.number("evicted", evicted_per_step(), values={"B": 32, "T_prompt": 8192, "T_gen": 4096}, expect="96")
     d.number("ended", d.read("B/T_gen"), values={"B": 32, "T_gen": 4096}, expect="0.0078")
 

@@ -1,8 +1,9 @@
 """How To Scale Your Model, chapter 8: serving LLaMA 3 on TPU v5e."""
 
-from symscale import derivation, inference, machine
+from symscale import derivation, finished_per_second, inference, machine
 
 BOOK = "How To Scale Your Model, ch. 8"
+TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"
 MATMUL = "x[B, D] * {weights}W[D, F] -> y[B, F]"
 # The chapter takes 70 billion parameters, which is a little less than the model has.
 ROUND = 70 * 10**9
@@ -25,13 +26,14 @@ def llama(d, show=""):
 
 @derivation("serving/flops-per-dollar", title="How many FLOPs does a dollar buy?", source=BOOK)
 def flops_per_dollar(d):
-    found = {}
+    found = []
     for chip, expect in (("h100", "3.3e17"), ("tpu-v5p", "3.934e17"), ("tpu-v5e", "5.91e17")):
         each = machine(chip)
         known = {"C": each.peak("bf16"), "price": each.price}
-        found[chip] = d.number("FLOPs_dollar", d.read("C/price"), values=known, expect=expect)
-    order = sorted(found, key=found.get, reverse=True)
-    d.number("gain", found[order[0]] / found[order[1]], expect="1.50")
+        found.append(d.number("FLOPs_dollar", d.read("C/price"), values=known, expect=expect))
+    d.remark("Each of them buys more than the one before:")
+    d.number("gain", found[1] / found[0], expect="1.19")
+    d.number("gain", found[2] / found[1], expect="1.50")
 
 
 @derivation("serving/cache", title="The cache of LLaMA 3-70B in int8", source=BOOK)
@@ -59,9 +61,18 @@ def batch_32(d):
     rate = d.read("B") / spent
     d.number("rate", rate, on="tpu-v5e", values={**known, "N_chips": 8}, expect="1859")
     d.equal("rate_chip", rate / d.read("N_chips"), d.read("B*W_hbm") / (weights + caches), "The same on every slice.")
+    twice = (rate / d.read("N_chips")).subs(d.symbol("N_chips"), d.read("2*N_chips"))
+    d.equal("growth", twice / rate * d.read("N_chips"), d.read("1"), "Of the rate per chip with twice the chips.")
     d.number("rate_chip", rate / d.read("N_chips"), on="tpu-v5e", values={**known, "N_chips": 8}, expect="232")
     d.number("T_step", spent, on="tpu-v5e", values={**known, "N_chips": 16}, expect="8.61e-3")
-    d.number("Y", d.read("M_Y*F*W_ici/C"), on="tpu-v5e", values={**known, **peak(), "M_Y": 2}, expect="26.2")
+    most_chips(d)
+
+
+def most_chips(d):
+    """Write down over how many chips the products of 70B can be split on two axes before their activations bind."""
+    t = d.times(d.program(TP, axes={"Y": 2}, passes=["forward"]))
+    d.crossover(t.math, ">=", t.comms, "Y", passes="forward", resource="ici")
+    d.evaluate(on="tpu-v5e", values={"F": 28672}, expect="26.2")
 
 
 @derivation(
@@ -101,7 +112,8 @@ def topology(d):
 def queries(d):
     step = d.number("T_step", d.read("M_hbm/W_hbm"), on="tpu-v5e", expect="19.5e-3")
     d.number("T_answer", 512 * step, expect="10.0")
-    rate = d.read("B/(T_step*T_gen)")
+    rate = finished_per_second()
+    d.equal("queries_chip", rate / d.read("N_chips"), d.read("B/(T_step*T_gen*N_chips)"), "Of every chip.")
     rounded = {"T_step": d.read("19/1000"), "T_gen": 512}
     d.number("queries", rate, values={**rounded, "B": 43}, expect="4.42")
     for chips, each in ((16, "0.276"), (8, "0.5525"), (4, "1.105")):
@@ -130,8 +142,7 @@ def double(d):
 @derivation("serving/sharding", title="64 sequences on 32 chips: what binds a matrix of the MLP", source=BOOK)
 def sharding(d):
     known = {"B": 64, "D": 8192, "F": 28672, "Y": 32, **peak()}
-    d.number("Y", d.read("M_Y*F*W_ici/C"), on="tpu-v5e", values={**known, "M_Y": 2}, expect="26.2")
-    d.number("Y", d.read("F*W_ici/(B*W_hbm)"), on="tpu-v5e", values=known, expect="49.2")
+    most_chips(d)
     one = d.program("x[B, D] * W[D, F_Y] -> h[B, F_Y]", passes=["forward"])
     t = d.times(one)
     d.number("T_math", t.math, values=known | {"b": 2}, expect="4.8e-6")
@@ -141,6 +152,9 @@ def sharding(d):
     gathered = d.collective("AllGather", "b*B*D", {"Y": d.symbol("Y")})
     sent = d.approximate("T_comms", gathered.time, "Y >> 1")
     d.number("T_comms", sent, on="tpu-v5e", values=known | {"b": 2}, expect="11.65e-6")
+    useful = d.crossover(sent, "<=", weight, "Y", exact=True, title="Behind the weights")
+    d.expect(useful, "Y <= F*W_ici/(B*W_hbm)")
+    d.evaluate(useful, on="tpu-v5e", values=known, expect="49.2")
 
 
 @derivation("serving/prefill", title="Prefill of 8192 tokens on 16 chips at 40 % of the peak", source=BOOK)
@@ -164,6 +178,22 @@ def latency_throughput(d):
         kept / d.read("W_hbm"), ">=", d.read("2*P/C"), "S", exact=True, title="Where the cache exceeds the FLOPs"
     )
     d.evaluate(length, on="tpu-v5e", values=known, expect="3557")
+
+
+@derivation("serving/price-of-latency", title="What a sequence alone costs, against a step twice as long", source=BOOK)
+def price_of_latency(d):
+    any_model = inference(d)
+    time, tokens = any_model.step, d.read("B")
+    alone = (time.weight_read + time.cache_read).subs(tokens, 1)
+    busy = time.weight_math + time.cache_read
+    d.remark("Above the critical batch a step multiplies its weights for longer than it reads them.")
+    batch = d.crossover(busy, "<=", 2 * alone, "B", exact=True, title="A step twice as long")
+    d.equal("gain", tokens / 2, tokens / (2 * alone) * alone, "Tokens per second over those of one sequence.")
+    known = {"M_weights": ROUND, "FLOPs_token": 2 * ROUND, "N_chips": 16, **peak()}
+    for length, batch_there in (("2048", "153.2"), ("1000", "188.0"), ("0", "240.2")):
+        there = {**known, "M_cache": d.read(f"163840*{length}")}
+        batch = d.evaluate(batch, on="tpu-v5e", values=there, expect=batch_there)
+        d.number("gain", tokens / 2, values={"B": batch.value})
 
 
 @derivation("serving/llama3-405b", title="LLaMA 3-405B in 15 ms per token", source=BOOK)

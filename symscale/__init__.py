@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from symscale.derivation.step import Derivation, Step, verify
     from symscale.derivation.trained import Training, training
     from symscale.errors import SymscaleError
+    from symscale.hlo import address, indices, read_hlo, work_of
     from symscale.machine import Machine, load_machine, machines
     from symscale.notation.elaborate import elaborate
     from symscale.notation.formula import parse_assignments, parse_formula, parse_limits, parse_relation
@@ -63,6 +64,7 @@ _PLACES = {
     "derivation.step": "Derivation Step verify",
     "derivation.trained": "Training training",
     "errors": "SymscaleError",
+    "hlo": "address indices read_hlo work_of",
     "machine": "Machine load_machine machines",
     "notation.elaborate": "elaborate",
     "notation.formula": "parse_assignments parse_formula parse_limits parse_relation",
@@ -106,6 +108,7 @@ __all__ = [
     "Table",
     "Times",
     "Training",
+    "address",
     "approximate",
     "collective_cost",
     "compare",
@@ -120,6 +123,7 @@ __all__ = [
     "format_number",
     "format_quantity",
     "ids",
+    "indices",
     "inference",
     "json",
     "latex",
@@ -136,6 +140,7 @@ __all__ = [
     "parse_relation",
     "partition",
     "prefix_flops",
+    "read_hlo",
     "regimes",
     "reserved_occupancy",
     "solve_relation",
@@ -152,6 +157,7 @@ __all__ = [
     "training",
     "verify",
     "wasted_slots",
+    "work_of",
     "written",
 ]
 

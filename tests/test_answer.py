@@ -6,6 +6,7 @@ Numbers follow by hand from the spec sheets: TPU v5p has C = 459e12, W_hbm = 2.8
 from __future__ import annotations
 
 import json
+import random
 import re
 from dataclasses import replace
 
@@ -28,6 +29,8 @@ TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"
 PODS = "In[B_{P,X}, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_{P,X}, D]"
 DOT = "x[B, D] * x[B, D] -> y[B]"
 ONE = "x[B, D] * W[D, F] -> y[B, F]"
+ONE_SPLIT = "x[B_X, D] * W[D_X, F] -> y[B_X, F]"
+TWO = "x[B_X, D] * W1[D, F_Y] * W2[F_Y, D] -> y[B_X, D]"
 
 
 def ask(program: str, *, sizes: str = "", mesh: str = "", **options):
@@ -65,15 +68,37 @@ ANSWERS = [
     (DOT, {"solve": "B"}, ["Nothing that binds depends on B.", "it needs D/(D + 1) >= b*C/(2*W_hbm)."]),
     (DOT, {"solve": "B", "on": "h100"}, ["Nothing that binds depends on B.", "does not depend on B: no B is enough."]),
     ("q[m, n] * q[m, n] -> y[m]", {"solve": "m", "on": "tpu-v5p"}, ["does not depend on m: no m is enough."]),
+    # passes that bind together
+    (TWO, {"solve": "Y", "passes": "both", "on": "tpu-v5p"},
+     ["forward pass against ICI and backward pass against ICI", "If B/X >= 2550:", "Y <= 2*F*W_ici/(b*C)",
+      "Y <= F/2550", "Forward pass against HBM: Y <=", "if B*D/(B + D*X) > 163.929; no Y is enough otherwise.",
+      "If B/X < 2550: no Y is enough"]),
+    (TWO, {"solve": "W_ici", "passes": "both"}, ["W_ici >= max(b*X*C/(2*B), b*Y*C/(2*F))"]),
+    (TWO, {"solve": "W_ici", "passes": "both", "on": "tpu-v5p"}, ["W_ici >= max(4.59e14*X/B, 4.59e14*Y/F) B/s"]),
+    (TWO, {"solve": "W_hbm", "on": "tpu-v5p"}, ["W_hbm >= 4.59e14*(B*D*Y + D*F*X + B*F)/(B*D*F) B/s"]),
+    (PODS, {"solve": "B", "passes": "both", "on": "tpu-v5p", "axes": {"P": "dcn"}},
+     ["for P, X ≫ 1;", "B/P >= max(2550*X, 73440)", "B/(P*X) >= 2550 tokens per chip.",
+      "B/P >= 73,440 tokens per pod."]),
+    # what another resource asks, and that it cannot be met
+    (ONE_SPLIT, {"solve": "B/X", "on": "tpu-v5p", "sizes": "D=100,F=100"},
+     ["; but forward pass against HBM nothing is enough.", "B/X >= 2550 tokens per chip",
+      "Forward pass against HBM: no B/X is enough."]),
     # every case with its conditions
     (FSDP, {"solve": "B", "mesh": "X=1", "exact": True, "on": "tpu-v5e"},
      ["If D*F/(D + F) > 240.244:", "B >= b*D*F*C", "Answer, case 2", "Otherwise: If D*F/(D + F) <= 240.244:",
       "no B is enough"]),
     (MIXED, {"solve": "B", "on": "tpu-v5p", "axes": {"X": sp.Integer(2), "Y": sp.Integer(1)}},
      ["If F/Y >= 2550:", "B/X >= 1275 tokens per chip along X", "Otherwise: If F/Y < 2550:", "no B/X is enough"]),
-    # the limit is not the whole truth: D*F/(D + F) = 50 is below 163.9
+    # numbers that refute the limit: D*F/(D + F) = 50 is below 163.9, and 200 at D = F = 400 is above
     (FSDP, {"solve": "B", "mesh": "X=1", "on": "tpu-v5p", "sizes": "D=100,F=100"},
-     ["B >= 163.929 tokens", "Without the limit: no B is enough."]),
+     ["no B is enough", "The numbers are far from the limit B ≪ D, F: it gives B >= 163.929."]),
+    (FSDP, {"solve": "B", "mesh": "X=1", "on": "tpu-v5p", "sizes": "D=400,F=400"},
+     ["B >= 908.911 tokens", "The numbers are far from the limit B ≪ D, F: it gives B >= 163.929."]),
+    (ONE, {"solve": "D", "on": "tpu-v5e", "sizes": "F=100"}, ["no D is enough", "far from the limit D ≪ B, F"]),
+    (FSDP, {"solve": "X", "on": "tpu-v5p", "sizes": "B=100"}, ["X <= 1.03922 chips", "far from the limit X ≫ 1"]),
+    # and numbers that do not
+    (FSDP, {"solve": "B", "mesh": "X=1", "on": "tpu-v5p", "sizes": "D=8192,F=32768"},
+     ["B >= 163.929 tokens", "Without the limit: B >= 168.134"]),
     (FSDP, {"solve": "D", "mesh": "X=16", "on": "tpu-v5p", "sizes": "B=1600"},
      ["no D is enough", "Forward pass against ICI does not depend on D: no D is enough."]),
     # an axis that is as long as the batch: a limit that drops the unknown is not taken
@@ -130,6 +155,124 @@ def test_the_headline_is_one_whose_condition_has_the_unknown(program, options, r
     headline = document["crossovers"][document["headline"]]
     assert (headline["resource"], headline["unit"]) == (resource, unit)
     assert any(step["title"] == "Answer" for step in document["steps"])
+
+
+NETWORK = {"sizes": "B=16000,D=8192,F=32000", "mesh": "X=16,Y=4", "on": "tpu-v5p", "passes": "both"}
+BINDS = [
+    # T_math = 8*B*D*F/(64*C) >= 4*b*D*F*15/(64*W), so W >= 15*b*C/(2*B); forward asks for a tenth
+    ({"solve": "W_ici"}, "W_ici", lambda: 7.5 * 2 * 459e12 / 16000),
+    ({"solve": "C"}, "C", lambda: 16000 * 1.8e11 / (7.5 * 2)),
+    ({"solve": "b"}, "b", lambda: 16000 * 1.8e11 / (7.5 * 459e12)),
+    # one after the other: 2*b*B*D*3/64 is added to 4*b*D*F*15/64
+    ({"solve": "W_ici", "overlap": "axes-serial"}, "W_ici",
+     lambda: 2 * 459e12 * (2 * 3 / (8 * 32000) + 4 * 15 / (8 * 16000))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "name", "number"), BINDS)
+def test_the_strictest_condition_is_the_strictest_number(options, name, number):
+    document = json.loads(as_json(ask(TWO, **NETWORK, **options)))
+    headline = document["crossovers"][document["headline"]]
+    assert (headline["pass"], headline["resource"], headline["unknown"]) == ("backward", "ici", name)
+    assert float(parse_formula(headline["value"]).expr) == pytest.approx(number(), rel=1e-9)
+    others = [
+        float(parse_formula(each["value"]).expr)
+        for each in document["crossovers"]
+        if each["resource"] == "ici" and each["pass"] != "both"
+    ]
+    worst = max if headline["cases"][0]["intervals"][0]["hi"] is None else min
+    assert worst(others) == pytest.approx(number(), rel=1e-9)
+
+
+def random_sizes(names, rng):
+    return {name: sp.Rational(rng.randint(1, 999), rng.choice([1, 10, 100])) + 2 for name in names}
+
+
+@pytest.mark.parametrize("unknown", ["B", "X", "Y", "F", "W_ici", "C", "b"])
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_condition_for_all_passes_holds_exactly_where_each_does(unknown, exact):
+    found = ask(TWO, solve=unknown, passes="both", exact=exact)
+    together = found.crossovers[found.headline].headline.solution
+    assert (found.crossovers[found.headline].passes, found.crossovers[found.headline].resource) == ("all", "network")
+    single = [each for each in found.crossovers if each.resource == "ici" and each.passes in ("forward", "backward")]
+    names = set().union(*(each.headline.solution.relation.free_symbols for each in single))
+    rng = random.Random(0)
+    seen = set()
+    for _ in range(40):
+        point = random_sizes(sorted(names, key=str), rng)
+        here = point[together.unknown]
+        holds = together.contains(here, point)
+        assert holds == all(each.headline.solution.relation.holds(point) for each in single)
+        assert holds == together.relation.holds(point)
+        seen.add(holds)
+    assert seen == {True, False}
+
+
+def test_a_condition_for_all_passes_in_json():
+    document = json.loads(as_json(ask(TWO, solve="Y", passes="both", on="tpu-v5p")))
+    headline = document["crossovers"][document["headline"]]
+    assert (headline["pass"], headline["resource"], headline["form"]) == ("all", "network", "approx")
+    assert headline["assumptions"] == ["X, Y >> 1"]
+    assert headline["cases"][0]["when"] == ["B/X >= b*C/(2*W_ici)"]
+    assert headline["cases"][0]["intervals"][0]["hi"] == "2*F*W_ici/(b*C)"
+    assert headline["cases"][1]["intervals"] == []
+
+
+def test_the_exact_answer_is_the_headline_where_numbers_refute_the_limit():
+    document = json.loads(as_json(ask(ONE, solve="B", on="tpu-v5e", sizes="D=200,F=200")))
+    headline = document["crossovers"][document["headline"]]
+    assert (headline["form"], headline["assumptions"], headline["value"]) == ("exact", [], None)
+
+
+@pytest.mark.parametrize(
+    ("program", "options"),
+    [
+        (TWO, {"solve": "B", "on": "h100:1024", "mesh": "X=64,Y=16"}),
+        (TWO, {"solve": "Y", "on": "h100:64", "mesh": "X=8"}),
+    ],
+)
+def test_no_case_asks_for_what_cannot_be(program, options):
+    found = ask(program, passes="both", **options)
+    steps = [each for each in found.derivation.steps if each.kind == "evaluate" or each.title.startswith("Answer")]
+    for step in steps:
+        lows = {each.lhs: each.rhs for each in step.conditions if each.op in (">", ">=")}
+        highs = {each.lhs: each.rhs for each in step.conditions if each.op in ("<", "<=")}
+        for size in lows.keys() & highs.keys():
+            assert lows[size] <= highs[size]
+
+
+def test_what_is_solved_for_is_not_put_in():
+    found = ask(TWO, solve="W_ici", on="tpu-v5p", sizes="B=16000,F=32000", mesh="X=16,Y=4")
+    assert not any(line[0] == symbol("W_ici") for step in steps_named(found, "Forward pass against ICI on TPU v5p")
+                   for line in step.lines)  # fmt: skip
+
+
+SELF_ATTENTION = (
+    "q[B, T, N, H] = x[B, T, D] * W_Q[D, N, H]; k[B, S=T, N, H] = x * W_K[D, N, H]; "
+    "v[B, S=T, N, H] = x * W_V[D, N, H]; a[B, N, T, S] = q * k; o[B, T, N, H] = softmax_S(a) * v; "
+    "o[B, T, N, H] * W_O[N, H, D] -> y[B, T, D]"
+)
+GROUPED = (
+    "q[B_X, T, K, G, H] = x[B_X, T, D] * W_Q[D, K, G, H]; k[B_X, S=T, K, H] = x * W_K[D, K, H]; "
+    "v[B_X, S=T, K, H] = x * W_V[D, K, H]; a[B_X, K, G, T, S] = q * k; "
+    "o[B_X, T, K, G, H] = softmax_S(a) * v; o[B_X, T, K, G, H] * W_O[K, G, H, D] -> y[B_X, T, D]"
+)
+
+
+def test_the_distance_to_a_limit_can_be_read():
+    found = ask(SELF_ATTENTION, solve="T")
+    (step,) = [each for each in found.derivation.steps if each.title.endswith("how far off the limit is")]
+    assert step.equations == ()
+    assert verify(step)
+    wrong = replace(step.proofs[0].solution, cases=step.proofs[0].solution.cases[:1])
+    with pytest.raises(StepError):
+        replace(step.proofs[0], solution=wrong).verify((), 0)
+
+
+def test_common_factors_of_grouped_attention_cancel():
+    said = str(ask(GROUPED, solve="T", passes="backward").derivation)
+    assert "rhs is exactly 1 - 1/X times this" in said
+    assert "T >= b*C*(X - 1)/(B*W_ici*(sqrt(2*b*G*C*(X - 1)/(B*D*W_ici*(G + 1)) + 1) + 1))" in said
 
 
 def test_every_case_in_numbers_carries_its_conditions():

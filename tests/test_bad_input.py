@@ -19,6 +19,29 @@ def derive(program: str, *options: str) -> list[str]:
     return ["derive", program, *options]
 
 
+HARDWARE = [
+    (derive(FSDP, "--on", "tpu-v5p", "--mesh", "X=2", "--axes", "X=3"), "2 chips|3 physical axes|such as 8", False),
+    (derive(FSDP, "--mesh", "X=3", "--axes", "X=3"), "3 chips|3 physical axes", False),
+    (derive(FSDP, "--on", "tpu-v5p", "--mesh", "X=6", "--axes", "X=3"), "6 chips|3 physical axes", False),
+    (derive(FSDP, "--on", "h100:64:3"), "one colon|h100:4x32x8", True),
+    (derive(FSDP, "--on", "h100", "--mesh", "X=64"), "nvlink|8 chips|h100:64|X=ib", False),
+    (derive(FSDP, "--on", "tpu-v5e", "--mesh", "X=4096"), "256 chips|X = 4096|X=dcn", False),
+    (["machines", "tpu-v5e:3x5"], "axis of 3|divide|16x16", True),
+    (["machines", "tpu-v5e:4x32"], "axis of 32|16x16", True),
+    (["machines", "tpu-v5p:3x4x4"], "axis of 3|cubes of 4x4x4", True),
+    (["machines", "tpu-v5p:6x4x4"], "axis of 6|multiples of 4", True),
+]
+TWICE = [
+    (derive(ONE, "--solve", "B", "--set", "B=4"), "B is given as 4|solved for too|--set B", False),
+    (derive(FSDP, "--solve", "B/X", "--set", "B=4"), "B is given as 4", False),
+    (derive(ONE, "--solve", "B", "--let", "B=4"), "--solve B|B = 4|Leave one", False),
+    (["solve", "B >= 2*D", "--for", "B", "--set", "B=4"], "B is given as 4|solved for too", False),
+    (["plan", "llama3-70b", "--on", "h100:64", "--csv", "--json"], "Two formats|json and csv", False),
+    (["plan", "llama3-70b", "--on", "h100:64", "--format", "md", "--csv"], "Two formats|md and csv", False),
+    (["solve", "(x-1)/(x-1) >= 1", "--for", "x"], "x cancels|1 >= 1", True),
+    (["solve", "x**5 - a*x - 1 >= 0", "--for", "x"], "u for the unknown|no closed form", False),
+]
+
 # arguments, words of the message, whether a caret stands under the offending character
 NOTATION = [
     (derive("In[B_X, D * W[D, F] -> Out[B, F]"), "'[' is never closed|Close it", True),
@@ -245,7 +268,7 @@ LIMITS = [
     (["solve", "x >= y", "--for", "x", "--unit", "q=s"], "q does not occur|x, y", False),
     (["solve", "x >= W_ici", "--for", "x", "--unit", "W_ici=s"], "W_ici is the bandwidth|in B/s", False),
 ]  # fmt: skip
-CASES = [*NOTATION, *PROGRAMS, *SIZES, *OPTIONS, *OTHERS, *NAMES, *MESHES, *LIMITS]
+CASES = [*NOTATION, *PROGRAMS, *SIZES, *OPTIONS, *OTHERS, *NAMES, *MESHES, *LIMITS, *HARDWARE, *TWICE]
 
 
 def short(value: object) -> str:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 
-from symscale.derivation.comparison import joined
+from symscale.derivation import Question, verify
+from symscale.derivation.comparison import compare, joined
+from symscale.derivation.step import doubled
+from symscale.errors import StepError
+from symscale.notation.formula import parse_assignments
+from symscale.report import text
 from symscale.solve import Case, Interval, Relation, Solution, same
 from symscale.vocabulary import symbol
 
@@ -50,3 +58,33 @@ def test_open_and_closed_ends_are_different_answers():
         Case((when.negated(),), (Interval(sp.S.Zero, False, a, True),)),
     )
     assert len(joined(Solution(Relation(J, "<=", a), J, cases)).cases) == 2
+
+
+GATHER = "A[I, J_X] -> G[I, J]; G * B[J, K] -> C[I, K]"
+REDUCE = "A[I, J_X] * B[J_X, K] -> C[I, K]"
+ONE_AXIS, TWO_AXES = "In[B_Z, D] * W[D_Z, F] -> Out[B_Z, F]", "In[B_X, D_Y] * W[D_X, F_Y] -> Out[B_X, F_Y]"
+
+# by hand: 2*b*I*K/W is J*b*I/W at J = 2*K, and 2*I*J*K/C is not above b*I*J/W where K <= b*C/(2*W)
+ANSWERS = [
+    (GATHER, REDUCE, {"solve": "J", "on": "tpu-v5e"}, ["for X ≫ 1, on TPU v5e", "J <= min(b*C/W_ici, 2*K)",
+                                                      "J <= min(2*K, 4377.78)", "elsewhere the second is faster"]),
+    (ONE_AXIS, TWO_AXES, {"solve": "B", "on": "tpu-v5p", "passes": "both", "mesh": "Z=64,X=8,Y=8",
+                          "values": "D=8192,F=32768"}, ["B >= min(63*b*C/(2*W_ici), 27*F/2)", "B >= 160,650 tokens"]),
+    (GATHER, REDUCE, {"solve": "J"}, ["for X ≫ 1:", "J <= min(b*C/W_ici, 2*K)"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second", "options", "words"), ANSWERS)
+def test_a_comparison_ends_with_its_answer(first, second, options, words):
+    numbers = {name: parse_assignments(options[name]) for name in ("mesh", "values") if name in options}
+    found = compare(Question(first, **{"passes": "forward", **options, **numbers}), second)
+    answers = [each for each in found.derivation.steps if each.title.startswith("Answer")]
+    said = re.sub(r"\s+", " ", text(replace(found.derivation, steps=tuple(answers))))
+    places = [said.find(each) for each in words]
+    assert -1 not in places, said
+    assert places == sorted(places)
+    for each in answers:
+        assert verify(each)
+        for at in range(len(each.equations)):
+            with pytest.raises(StepError):
+                verify(doubled(each, at))

@@ -23,6 +23,7 @@ FLOORS = (
     "derivation",
     "transformer",
     "solve",
+    "hlo",
     "cost",
     "collectives",
     "machine",

@@ -53,7 +53,7 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
         r"llama3-70b (llama): 70,553,706,496 parameters",
         r"MLP          3*D*F*L                = 56,371,445,760   79.90 %",
         r"scores       2*L*H*N_heads*(T + 1)  = 10.7387 GFLOP    7.17 %",
-        r"full, per token      2*L*H*K*b    =  327.68 kB",
+        r"full, per token      2*b*L*H*K    =  327.68 kB",
         "From sequences of 86,015 tokens on the scores cost as much as the feed-forward blocks.",
     ):
         assert line in text

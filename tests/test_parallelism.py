@@ -1,4 +1,4 @@
-"""Pipeline, expert and context parallelism: every step checked, every mutant caught, printed values and refusals."""
+"""Pipeline, expert and context parallelism, collective products: steps, mutants, printed values and refusals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from symscale.report import latex, markdown, text
 from symscale.solve.relation import sign_of_number
 from symscale.vocabulary import symbol
 
-LIBRARY = [each for each in ids() if each.startswith(("pipeline/", "expert/", "context/"))]
+LIBRARY = [each for each in ids() if each.startswith(("pipeline/", "expert/", "context/", "jax/"))]
 # these state that two ways lead to the same
 NOTHING_EXPECTED = {
     "pipeline/naive",
@@ -26,6 +26,14 @@ NOTHING_EXPECTED = {
     "context/ring-bytes",
     "context/ring-or-gather",
     "context/sequence",
+    "jax/declared",
+    "jax/moe-padded",
+    "jax/moe-gather",
+    "jax/moe-all-to-all",
+    "jax/moe-bytes",
+    "jax/both-ways",
+    "jax/loop-gain",
+    "jax/tiles",
 }
 
 

@@ -9,9 +9,10 @@ from symscale.notation.formula import parse_formula
 from symscale.notation.latex import LatexStyle, name_latex, relation_latex, symbol_latex, to_latex
 from symscale.notation.order import Order, arranged, merge
 from symscale.notation.text import relation_text, to_text
+from symscale.report.rounding import rounded
 from symscale.vocabulary import symbol
 
-B, C, D, F, W, X = map(symbol, "BCDFWX")
+B, C, D, F, K, W, X = map(symbol, "BCDFKWX")
 
 
 def text(written: str, *, keep: bool = True) -> str:
@@ -239,3 +240,28 @@ def test_D22_numbers_stand_in_for_their_symbols() -> None:
 def test_printing_nested_roots_takes_no_longer_than_reading_them() -> None:
     nested = parse_formula("sqrt(1 + " * 20 + "x" + ")" * 20)
     assert to_text(nested.expr, nested.order) == "sqrt(1 + " * 20 + "x" + ")" * 20
+
+
+ROUNDED = [
+    (sp.Min(2 * K, sp.Rational(39400, 9)), "min(2*K, 4377.78)"),
+    (sp.Max(1024 * B / 112060546875, sp.Rational(14336, 9765625)), "max(B/1.09434e8, 0.00146801)"),
+    (sp.Rational(4377781111, 10**6) * B, "4377.78*B"),
+    (12345678901 * B / K, "1.23457e10*B/K"),
+    (-12345678 * B + K, "K - 12345700*B"),
+    (18 * B / 4945, "18*B/4945"),
+    (sp.sqrt(1 + 2295 * K / (14 * B)) / 3, "sqrt(2295*K/(14*B) + 1)/3"),
+    (sp.Rational(39400, 9), "39400/9"),
+]
+
+
+@pytest.mark.parametrize(("formula", "shown"), ROUNDED)
+def test_long_numbers_inside_formulas_are_rounded(formula, shown):
+    found = rounded(formula)
+    assert to_text(found) == shown
+    point = {B: sp.Rational(7, 3), K: sp.Rational(11, 5)}
+    assert float(parse_formula(shown).expr.subs(point)) == pytest.approx(float(formula.subs(point)), rel=1e-5)
+
+
+def test_bytes_per_element_stand_first_without_a_program() -> None:
+    assert to_text(parse_formula("D*V*2*b").expr) == "2*b*D*V"
+    assert to_text(parse_formula("K*I*J*b_W/W_link").expr).startswith("b_W*K*")

@@ -13,8 +13,10 @@ import pytest
 import sympy as sp
 
 from symscale import Derivation, Question, Relation, Step, derive, parse_formula, parse_relation, symbol
+from symscale.derivation.proof import Equal
+from symscale.errors import StepError
 from symscale.notation.order import Order
-from symscale.report import latex, markdown, text
+from symscale.report import latex, markdown, steps_json, text
 from symscale.report.document import code_span, equation_latex, escape_latex, escape_markdown, fence, markdown_math
 from symscale.report.library import heading
 from symscale.report.plain import WIDTH, broken, equation_text, folded, statements
@@ -46,9 +48,9 @@ def hostile() -> Derivation:
     """A derivation whose every word is markup of some language."""
     equation = Relation(symbol("T"), "==", BOTTOM)
     steps = (
-        Step("given", EVIL, EVIL, (), (), (EVIL,)),
-        Step("count", EVIL, (EVIL, BOTTOM, EVIL), (equation,), (), (EVIL,)),
-        Step("solve", EVIL, EVIL, (equation,), (), (EVIL, ("a", BOTTOM)), (equation,), ("%_$",)),
+        Step("given", EVIL, EVIL, (), (Equal(()),), (EVIL,)),
+        Step("count", EVIL, (EVIL, BOTTOM, EVIL), (equation,), (Equal((equation.rhs,)),), (EVIL,)),
+        Step("solve", EVIL, EVIL, (equation,), (Equal((equation.rhs,)),), (EVIL, ("a", BOTTOM)), (equation,), ("%_$",)),
     )
     return Derivation(EVIL, steps, source=EVIL)
 
@@ -186,7 +188,7 @@ def test_width_counts_what_is_seen(formula, wide):
 
 def test_fractions_in_running_text_stay_large_enough():
     inner = parse_formula("x/(1/a + 1/b)").expr
-    step = Step("remark", "A", ("See ", inner, " and ", BOTTOM, "."), (), ())
+    step = Step("remark", "A", ("See ", inner, " and ", BOTTOM, "."), (), (Equal(()),))
     for shown in (markdown(Derivation("A", (step,))), latex(Derivation("A", (step,)))):
         assert shown.count(r"$\displaystyle ") == 1
 
@@ -256,3 +258,31 @@ def test_every_run_writes_the_same_bytes():
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
         outputs.add(done.stdout)
     assert len(outputs) == 1
+
+
+# ------------------------------------------------------------------ nothing is printed that was not checked
+
+FORMATS = {"text": text, "md": markdown, "latex": latex, "json": steps_json}
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_a_step_that_fails_its_proof_is_not_printed(style: str) -> None:
+    wrong = Step("remark", "A", "", (Relation(symbol("x"), "==", symbol("y")),), (Equal((2 * symbol("y"),)),))
+    for step in (wrong, replace(wrong, proofs=())):
+        with pytest.raises(StepError):
+            FORMATS[style](Derivation("t", (step,)))
+
+
+def test_proofs_run_once_for_all_formats() -> None:
+    runs = []
+
+    class Counted:
+        name = "counted"
+
+        def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
+            runs.append(seed)
+
+    derivation = Derivation("t", (Step("remark", "A", "", (), (Counted(),)),))
+    assert all(render(derivation) for render in FORMATS.values())
+    assert '"name": "counted"' in steps_json(derivation)
+    assert len(runs) == 1

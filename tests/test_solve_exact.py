@@ -72,3 +72,9 @@ def test_close_values_are_left_to_exact_arithmetic() -> None:
 
 def test_a_relation_without_a_value_does_not_hold() -> None:
     assert not Relation(1 / (x - y), ">=", z).holds({x: Q(2), y: Q(2), z: Q(1)})
+
+
+@pytest.mark.parametrize("kind", [sp.Max, sp.Min])
+def test_an_extremum_of_what_has_no_value_has_none(kind):
+    size = symbol("X")
+    assert value_at(kind(1 / sp.floor(size / 2), size, evaluate=False), {size: sp.S.One}) is sp.nan

@@ -85,6 +85,12 @@ def one_chip(each: Machine) -> list[str]:
         pod = f", pod {' × '.join(map(str, network.pod))}" if network.pod else ""
         domain = f", {network.domain} chips" if network.domain else ""
         lines.append(f"Network {network.name}: {network.kind}{pod}{domain}{wrapping(network)}.")
+        node = next((other.domain for other in each.networks if other.domain and other.kind == "switch"), None)
+        if network.kind == "tree" and len(network.levels) == 1 and node and network.levels[0].size < node:
+            size = network.levels[0].size
+            lines.append(
+                f"  A part of one node: {size} of the {node} chips behind its switch, which joins any of them."
+            )
         lines += [
             f"  {level.name}: joins {level.size}, {format_quantity(level.bandwidth, 'B/s')} one way each"
             for level in network.levels

@@ -137,10 +137,17 @@ def named(text: str, lets: Mapping[sp.Symbol, sp.Expr]) -> str:
     """Return a formula with the names of --let replaced by what they stand for."""
     if not lets or not text:
         return text
+    from symscale.errors import SymscaleError
     from symscale.notation.formula import parse_formula
     from symscale.notation.text import to_text
 
-    return to_text(parse_formula(text).expr.subs(lets))
+    found = parse_formula(text).expr.subs(lets)
+    if found.is_number:
+        given = ", ".join(f"{name} = {to_text(value)}" for name, value in lets.items())
+        raise SymscaleError(
+            f"--solve {text[:40]} asks for what --let gives as a number: {given}.", hint="Leave one of them out."
+        )
+    return to_text(found)
 
 
 def chip(name: str, file: str) -> Machine | None:

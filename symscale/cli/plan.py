@@ -40,9 +40,9 @@ MOST_ROWS = 10_000
     click.option("--causal/--not-causal", default=True, show_default=True, help="Whether a query sees later keys."),
     text_option("--reserve", metavar="0.1", help="Part of the memory that stays free."),
     text_option("--top", metavar="10", help="How many meshes to show."),
-    click.option("--format", "style", default="text", show_default=True, help="text, md, latex, json or csv."),
-    click.option("--json", "style", flag_value="json", help="Short for --format json."),
-    click.option("--csv", "style", flag_value="csv", help="Short for --format csv."),
+    click.option("--format", "style", default="", show_default="text", help="text, md, latex, json or csv."),
+    click.option("--json", "as_json", is_flag=True, help="Short for --format json."),
+    click.option("--csv", "as_csv", is_flag=True, help="Short for --format csv."),
     OUTPUT,
 )
 def plan(
@@ -62,6 +62,8 @@ def plan(
     reserve: str,
     top: str,
     style: str,
+    as_json: bool,
+    as_csv: bool,
     output: str,
 ) -> None:
     """Compare every mesh of a cluster for one training step of MODEL, a known name or a config.json.
@@ -76,8 +78,7 @@ def plan(
     from symscale.transformer.catalogue import model_or_file
     from symscale.transformer.training import training
 
-    if style not in STYLES:
-        raise SymscaleError(f"Unknown format {style[:40]!r}.", hint=f"Use one of {', '.join(STYLES)}.")
+    style = format_of(style, as_json, as_csv)
     config = model_or_file(model)
     cluster, number = cluster_of(on, machine_file, count("--chips", chips))
     setting = setting_of(batch, seq, dtype, remat, optimizer, overlap, schedule, causal)
@@ -91,6 +92,19 @@ def plan(
 
     whole = {"json": plan_json, "csv": plan_csv}.get(style)
     write(whole(found) if whole is not None else plan_report(found, style), output)
+
+
+def format_of(style: str, as_json: bool, as_csv: bool) -> str:
+    """Return the one format asked for, text if none is. Raises SymscaleError for an unknown one, and for two."""
+    from symscale.errors import SymscaleError
+
+    asked = dict.fromkeys(each for each in (style, "json" * as_json, "csv" * as_csv) if each) or {"text": None}
+    if len(asked) > 1:
+        raise SymscaleError(f"Two formats are asked for, {' and '.join(asked)}.", hint="Leave one of them out.")
+    (word,) = asked
+    if word not in STYLES:
+        raise SymscaleError(f"Unknown format {word[:40]!r}.", hint=f"Use one of {', '.join(STYLES)}.")
+    return word
 
 
 def setting_of(

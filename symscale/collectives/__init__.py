@@ -2,6 +2,7 @@
 
 from symscale.collectives.algorithms import Algorithm, all_reduce, stepwise
 from symscale.collectives.cost import bus_factor, cost, point_to_point, total_time
+from symscale.collectives.looped import Loop, ring_loop, tile_loop
 from symscale.collectives.model import KINDS, AxisOn, Cost, Kind, axis_on
 from symscale.collectives.placing import laid, lies, reducing
 from symscale.collectives.routing import groups_reached
@@ -13,6 +14,7 @@ __all__ = [
     "AxisOn",
     "Cost",
     "Kind",
+    "Loop",
     "all_reduce",
     "axis_on",
     "bus_factor",
@@ -24,6 +26,8 @@ __all__ = [
     "nested",
     "point_to_point",
     "reducing",
+    "ring_loop",
     "stepwise",
+    "tile_loop",
     "total_time",
 ]

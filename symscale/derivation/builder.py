@@ -9,10 +9,10 @@ import sympy as sp
 
 from symscale.collectives import Cost, lies
 from symscale.cost import PassCost, Times, times
-from symscale.derivation.answer import conclusion
+from symscale.derivation.answer import concluded, conclusion
 from symscale.derivation.choices import choice_step, described
 from symscale.derivation.crossover import Crossover, cross
-from symscale.derivation.evaluate import evaluate, numbers
+from symscale.derivation.evaluate import evaluate
 from symscale.derivation.layer import MOST_AXES, Layer, lay, spanned
 from symscale.derivation.limits import read_limits
 from symscale.derivation.mesh import constraint
@@ -188,11 +188,13 @@ class Builder(Scheduling):
         in_network: bool = False,
         copies: str | int | sp.Expr | None = None,
         latency: bool = False,
+        both_ways: bool = True,
     ) -> Cost:
         """Return what a collective of `volume` bytes costs on its own, and write it down.
 
         `mesh` has the axes that lie on the network, `over` those of the collective (all of them if left out);
-        `copies` k sends each token of an AllToAll to k of the chips. Raises MachineError.
+        `copies` k sends each token of an AllToAll to k of the chips; without `both_ways` rings turn one way only.
+        Raises MachineError.
         """
         found, step = collective_step(
             kind,
@@ -204,6 +206,7 @@ class Builder(Scheduling):
             in_network=in_network,
             copies=None if copies is None else read(copies),
             latency=latency,
+            both_ways=both_ways,
         )
         self.steps.append(step)
         return found
@@ -352,20 +355,23 @@ class Builder(Scheduling):
 
     def conclude(
         self,
-        found: Crossover,
-        beside: Sequence[Crossover] = (),
         *,
         on: str | Machine | None = None,
         values: Mapping[str, sp.Expr | int] | None = None,
-    ) -> None:
-        """Restate the headline: the strictest condition, with its dtype form and its number.
+    ) -> int | None:
+        """Write down the strictest condition, with its dtype form and numbers, and return its index in `crossovers`.
 
-        `beside` are conditions that do not depend on the unknown and have to hold too; `on` and `values` are what
-        the crossovers were evaluated with.
+        Where several conditions bind, their conjunction is added to the crossovers; None if it has too many cases.
+        `on` and `values` are what the crossovers were evaluated with.
         """
-        if self.layer is not None:
-            known = numbers(self.layer, chosen(on), _given(values))
-            self.steps += conclusion(found, self.layer, known, beside)
+        if self.layer is None or not self.crossovers:
+            return None
+        chip, given = chosen(on), _given(values)
+        found, context = concluded(self.crossovers, self.layer, chip, given)
+        self.steps += conclusion(found, context)
+        if found.together is not None and found.together not in self.crossovers:
+            self.crossovers.append(found.together)
+        return None if found.together is None else self.crossovers.index(found.together)
 
     def remark(self, text: str, *equations: Relation, equal: Sequence[sp.Expr] = ()) -> None:
         """Note something that an equation shows; `equal` are the right sides, found another way."""

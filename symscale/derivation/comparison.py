@@ -19,6 +19,7 @@ from symscale.derivation.proof import Covers, Equal, Evaluated, InLimit, Solved,
 from symscale.derivation.question import Question, checked_options, planned
 from symscale.derivation.sizes import by_dimension, placed, settled
 from symscale.derivation.step import Derivation, Prose, Step
+from symscale.derivation.units import unit_beside, unit_of
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import Machine, chosen
 from symscale.notation.elaborate import elaborate
@@ -77,6 +78,8 @@ def compare(question: Question, second: str) -> Compared:
     if unknown is not None:
         plain = known if chip is not None or question.values else {}
         found = _border(d, relation, unknown, (first, other), question.assume, plain)
+        mesh = frozenset(size for side in (first, other) for size in side.layer.mesh_symbols)
+        d.steps += _answer(found, chip.title if chip is not None else "", mesh)
     _totals(d, (first, other), known)
     return Compared(d.derivation, (first, other), found)
 
@@ -166,14 +169,15 @@ def _border(
     """Solve T_1 <= T_2 exactly, in the limit of long mesh axes, and with the numbers there are."""
     mesh = tuple(dict.fromkeys(size for side in sides for size in side.layer.mesh_symbols))
     d.order = merge(sides[0].layer.order, sides[1].layer.order)
-    found = []
+    found: list[Crossover] = []
+    unit = unit_of(unknown, sides[0].layer)
     solution = _solution(relation, unknown, mesh)
     limits = _limits(relation, mesh, assume)
     if assume:
         _speakable(limits, relation, sides)
     if len(solution.cases) <= MOST_CASES or not limits:
         d.steps += _cases("", relation, solution, unknown, frozenset(mesh))
-        found.append(_found(relation, solution, unknown))
+        found.append(_found(relation, solution, unknown, unit))
     if limits:
         near, steps = _in_limits(relation, limits, bool(assume))
         d.steps += steps
@@ -181,7 +185,7 @@ def _border(
             relation, solution = near, _solution(near, unknown, mesh)
             names = [readable(limit_text(each)) for each in limits]
             d.steps += _cases(f", for {', '.join(names)}", relation, solution, unknown, frozenset(mesh))
-            found.append(_found(relation, solution, unknown, tuple(map(limit_text, limits))))
+            found.append(_found(relation, solution, unknown, unit, tuple(map(limit_text, limits))))
     values = {name: v for name, v in known.items() if name in relation.free_symbols - unknown.free_symbols}
     if values:
         numeric = relation.subs(values)
@@ -190,8 +194,8 @@ def _border(
         lines: tuple[Prose, ...] = tuple((name, f" = {quantity(name, v, *layers)}") for name, v in values.items())
         d.add(Step("substitute", "In numbers", "Put in the numbers.", (numeric,), (proof,), lines))
         solution = _solution(numeric, unknown, mesh)
-        d.steps += _cases(", in numbers", numeric, solution, unknown, frozenset(mesh))
-        found.append(_found(numeric, solution, unknown))
+        d.steps += _cases(", in numbers", numeric, solution, unknown, frozenset(mesh), unit)
+        found.append(replace(_found(numeric, solution, unknown, unit), on="numbers"))
     return tuple(found)
 
 
@@ -283,13 +287,20 @@ def _in_limits(relation: Relation, limits: Sequence[Limit], named: bool) -> tupl
     return near, [Step("approximate", "Both times in the limit", reason, equations, (InLimit(tuple(found)),))]
 
 
-def _found(relation: Relation, solution: Solution, unknown: sp.Expr, limits: tuple[str, ...] = ()) -> Crossover:
-    answer = Answer("approx" if limits else "exact", solution, unknown, solution.cases, "", limits)
+def _found(
+    relation: Relation, solution: Solution, unknown: sp.Expr, unit: str, limits: tuple[str, ...] = ()
+) -> Crossover:
+    answer = Answer("approx" if limits else "exact", solution, unknown, solution.cases, unit, limits)
     return Crossover("", "time", relation, (answer,))
 
 
 def _cases(
-    where: str, relation: Relation, solution: Solution, unknown: sp.Expr, long: frozenset[sp.Symbol]
+    where: str,
+    relation: Relation,
+    solution: Solution,
+    unknown: sp.Expr,
+    long: frozenset[sp.Symbol],
+    unit: str = "",
 ) -> list[Step]:
     steps = []
     for number, case in enumerate(solution.cases):
@@ -299,7 +310,35 @@ def _cases(
             proofs.append(Solved(solution, unknown, case.when, long))
         title = f"Where the first program is at least as fast{where}" + (f", case {number + 1}" if number else "")
         reason: Prose = ("Solve T_1 <= T_2, ", relation, ", for ", unknown, ".") if number == 0 else "Otherwise:"
-        steps.append(Step("solve", title, reason, equations, tuple(proofs), (verdict(unknown, case),), case.when))
+        units = tuple(unit_beside(each.rhs, unit) for each in equations)
+        steps.append(
+            Step("solve", title, reason, equations, tuple(proofs), (verdict(unknown, case),), case.when, units)
+        )
+    return steps
+
+
+def _answer(found: Sequence[Crossover], on: str, long: frozenset[sp.Symbol]) -> list[Step]:
+    """Return the answer: the last border that was found, below the formula it is the number of if there is one."""
+    last = found[-1]
+    before = found[-2] if last.on and len(found) > 1 else None
+    if before is not None and (len(before.headline.cases) > 1 or len(last.headline.cases) > 1):
+        before = None
+    limits = (before or last).headline.assumptions
+    words = f", for {', '.join(map(readable, limits))}" if limits else ""
+    words += (f", on {on}" if on else ", in numbers") if last.on else ""
+    steps = []
+    for number, case in enumerate(last.headline.cases):
+        formulas = bounds(before.headline.unknown, before.headline.cases[0]) if before is not None else ()
+        numeric = bounds(last.headline.unknown, case)
+        equations = (*formulas, *(each for each in numeric if each not in formulas))
+        units = ("",) * len(formulas)
+        units += tuple(unit_beside(each.rhs, last.unit) if last.on else "" for each in equations[len(formulas) :])
+        proofs = [Covers(each.headline.solution, long) for each in (last, *((before,) if before is not None else ()))]
+        again = Equal(tuple(each.rhs for each in equations))
+        reason = f"Which program is faster{words}:" if number == 0 else "Otherwise:"
+        title = "Answer" if number == 0 else f"Answer, case {number + 1}"
+        lines = (verdict(last.headline.unknown, case),)
+        steps.append(Step("remark", title, reason, equations, (again, *proofs), lines, case.when, units))
     return steps
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
 
 from symscale.derivation.layer import Layer
 from symscale.derivation.limits import approximation, instead, limit_text, limit_words, readable
+from symscale.derivation.mesh import apart
 from symscale.derivation.proof import Covers, Dimensioned, Solved, Substituted
+from symscale.derivation.shorter import shorter
 from symscale.derivation.step import Prose, Step
 from symscale.derivation.units import unit_of
+from symscale.derivation.usual import usual_limits
 from symscale.errors import SymscaleError, UndecidedError
 from symscale.notation.text import to_text
 from symscale.quantity.extrema import divided
@@ -22,6 +25,8 @@ from symscale.vocabulary import TABLE, entry, symbol
 
 ABOVE = {True: ">", False: ">="}
 BELOW = {True: "<", False: "<="}
+# A formula of more characters, two lines, is no help beside a simple one.
+MOST_READ = 170
 
 
 @dataclass(frozen=True)
@@ -65,8 +70,13 @@ class Crossover:
 
     @property
     def headline(self) -> Answer:
-        """The answer in the book's form if there is one, else the exact one."""
+        """The answer in the book's form if there is one and no number refutes it, else the exact one."""
         return self.answers[-1]
+
+    @property
+    def exact(self) -> Answer | None:
+        """The exact answer, if the relation has a closed form."""
+        return next((each for each in self.answers if each.form == "exact"), None)
 
     @property
     def unit(self) -> str:
@@ -112,16 +122,20 @@ def cross(
 ) -> tuple[Crossover, list[Step]]:
     """Return the answers to a relation and the steps that lead to them.
 
-    `rule` eliminates a symbol, Y = N/X; limits are taken before it, so that Y >> 1 is not lost.
+    `rule` eliminates a symbol, Y = N/X, as links of the mesh do; limits are taken before it, so that Y >> 1 is
+    not lost.
     """
     asked, relation = relation, relation.subs(rule)
+    if layer is not None:
+        (left, right), links = apart((asked.lhs, asked.rhs), layer)
+        asked, rule = Relation(left, asked.op, right), {**links, **rule}
     mesh = layer.mesh_symbols if layer is not None else ()
     long = frozenset(mesh)
     # one chip on an axis sends nothing, so the interesting sizes are the whole numbers from 2
     long_enough = _two_or_more(relation, mesh)
     where = f"{pass_name(passes)} against {resource_name(resource)}: " if passes else ""
     try:
-        solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=long_enough)
+        solution = _solved(relation, unknown, long_enough)
     except UndecidedError as why:
         near_only = None if exact else _in_limits(asked, unknown, limits, layer, resource)
         if near_only is None:
@@ -137,7 +151,7 @@ def cross(
         if approximated is not None:
             near, found, named = approximated
             question = near.subs(rule)
-            simpler = crossover(question.lhs, question.op, question.rhs, unknown, given=long_enough)
+            simpler = _solved(question, unknown, long_enough)
             # a usual limit in which the unknown no longer counts would answer another question
             if limits is None and depends(solution.cases) and not depends(simpler.cases):
                 approximated = None
@@ -145,7 +159,7 @@ def cross(
             ratio, cases = headline_ratio(simpler, unknown, mesh)
             names = tuple(limit_text(each) for each in named)
             answers.append(Answer("approx", simpler, ratio, cases, unit_of(ratio, layer), names))
-            usual = _default_limits(asked, unknown, layer, resource)
+            usual = usual_limits(asked, unknown, layer, resource)
             steps.append(approximation(where, found, names, instead(named, usual)))
             steps += _solving(
                 f"{where}the answer for {', '.join(map(readable, names))}",
@@ -155,7 +169,7 @@ def cross(
                 cases,
                 long,
             )
-            steps += _distance(where, answers[0], answers[1], named, unknown)
+            steps += _distance(where, answers[0], answers[1], named, unknown, long)
     if layer is not None:
         units = Dimensioned(((relation.lhs, relation.rhs),), counts=layer.counted)
         steps[0] = replace(steps[0], proofs=(*steps[0].proofs, units))
@@ -163,6 +177,16 @@ def cross(
     if layer is not None:
         steps += _dtype_form(where, result, layer)
     return result, steps
+
+
+def _solved(relation: Relation, unknown: sp.Expr, given: Sequence[Relation]) -> Solution:
+    """Return a relation's solution with what its borders have in common above and below the line divided out."""
+    solution = crossover(relation.lhs, relation.op, relation.rhs, unknown, given=given)
+    cases = []
+    for case in solution.cases:
+        intervals = tuple(replace(each, lo=shorter(each.lo), hi=shorter(each.hi)) for each in case.intervals)
+        cases.append(Case(case.when, intervals))
+    return replace(solution, cases=tuple(cases))
 
 
 def _only_near(
@@ -178,7 +202,7 @@ def _only_near(
     relation, found, named = near
     question = relation.subs(rule)
     mesh = layer.mesh_symbols if layer is not None else ()
-    simpler = crossover(question.lhs, question.op, question.rhs, unknown, given=given)
+    simpler = _solved(question, unknown, given)
     ratio, cases = headline_ratio(simpler, unknown, mesh)
     names = tuple(limit_text(each) for each in named)
     first = approximation(where, found, names)
@@ -260,7 +284,7 @@ def _in_limits(
     relation: Relation, unknown: sp.Expr, limits: Sequence[Limit] | None, layer: Layer | None, resource: str
 ) -> tuple[Relation, list[Approximation], Sequence[Limit]] | None:
     """Return the relation in the named limits; None where the default limits change nothing."""
-    named = list(limits) if limits is not None else _default_limits(relation, unknown, layer, resource)
+    named = list(limits) if limits is not None else usual_limits(relation, unknown, layer, resource)
     if not named:
         return None
     try:
@@ -270,54 +294,6 @@ def _in_limits(
             return None
         raise
     return question, list(found), named
-
-
-def _default_limits(relation: Relation, unknown: sp.Expr, layer: Layer | None, resource: str) -> list[Limit]:
-    """A mesh axis that stays a symbol is long; against HBM the terms with more of the unknown are small."""
-    if layer is None:
-        return []
-    if resource == "hbm":
-        return _small(relation.rhs, unknown, layer) if unknown in layer.program.sizes.values() else []
-    axes = [size for size in layer.mesh_symbols if size in relation.rhs.free_symbols]
-    return [Limit(sp.S.One, tuple(axes))] if axes else []
-
-
-def _small(spent: sp.Expr, unknown: sp.Expr, layer: Layer) -> list[Limit]:
-    """Return the weakest limits in which only the terms with the least of the unknown are left: B/X << D, F."""
-    terms = sp.Add.make_args(sp.expand(spent))
-    powers = {term: term.as_coeff_exponent(unknown)[1] for term in terms}
-    if any((term / unknown**power).has(unknown) for term, power in powers.items()):
-        return []
-    least = min(powers.values())
-    stays = [term for term in terms if powers[term] == least]
-    found: dict[sp.Expr, list[sp.Expr]] = {}
-    for term in (each for each in terms if powers[each] > least):
-        small, large = min((_sides(term / other, layer) for other in stays), key=lambda sides: sp.count_ops(sides))
-        # a size that is a number cannot be large
-        if large.free_symbols:
-            found.setdefault(small, []).append(large)
-    return [Limit(small, tuple(sorted(set(large), key=_place(layer)))) for small, large in found.items()]
-
-
-def _sides(ratio: sp.Expr, layer: Layer) -> tuple[sp.Expr, sp.Expr]:
-    """Write ratio << 1 with sizes over mesh axes on both sides: B/(X·F) << 1 as B/X << F."""
-    above, below = ratio.as_numer_denom()
-    axes = frozenset(layer.mesh_symbols)
-    plain = [_sizes(each, layer, axes, inside=False) for each in (above, below)]
-    split = [_sizes(each, layer, axes, inside=True) for each in (above, below)]
-    return plain[0] / split[1], plain[1] / split[0]
-
-
-def _sizes(product: sp.Expr, layer: Layer, axes: frozenset[sp.Symbol], *, inside: bool) -> sp.Expr:
-    """Return the factors that are sizes, mesh axes if `inside`: numbers and bytes per element are of no order."""
-    factors = [each for each in sp.Mul.make_args(product) if each.free_symbols - set(layer.typed.numbers)]
-    return sp.Mul(*(each for each in factors if (each.free_symbols <= axes) == inside))
-
-
-def _place(layer: Layer) -> Callable[[sp.Expr], int]:
-    """Return the key that sorts sizes as the program names them."""
-    order = [str(size) for size in layer.program.sizes.values()]
-    return lambda size: min((order.index(name) for name in map(str, size.free_symbols) if name in order), default=0)
 
 
 _RATES = tuple(each for each in TABLE.values() if each.unit not in ("", "B"))
@@ -332,7 +308,8 @@ def headline_ratio(solution: Solution, unknown: sp.Expr, mesh: Sequence[sp.Symbo
     factor = sp.Mul(
         *(axis for axis in counts if axis in edge.free_symbols and axis not in divided(edge, axis).free_symbols)
     )
-    if factor == 1:
+    # k <= Z says more than k/Z <= 1
+    if factor in (1, edge):
         return unknown, solution.cases
     scaled = []
     for case in solution.cases:
@@ -349,8 +326,18 @@ def headline_ratio(solution: Solution, unknown: sp.Expr, mesh: Sequence[sp.Symbo
     return unknown / factor, tuple(scaled)
 
 
-def _distance(where: str, exact: Answer, approximated: Answer, limits: Sequence[Limit], unknown: sp.Expr) -> list[Step]:
-    """Return the step that compares the two borders: their ratio tends to 1 where the limit says so itself."""
+def _distance(
+    where: str,
+    exact: Answer,
+    approximated: Answer,
+    limits: Sequence[Limit],
+    unknown: sp.Expr,
+    long: frozenset[sp.Symbol],
+) -> list[Step]:
+    """Return the step that compares the two borders: their ratio tends to 1 where the limit says so itself.
+
+    A ratio too long to be read is left out: the step before says by which ratio each side of the relation is off.
+    """
     true, near = border(_far_along(exact.cases, limits)), border(approximated.cases)
     if true is None or near is None:
         return []
@@ -358,12 +345,19 @@ def _distance(where: str, exact: Answer, approximated: Answer, limits: Sequence[
     consistent = [Limit(each.small.subs(unknown, near), each.large) for each in limits if each.small.has(unknown)]
     ratio = _simple(true / near)
     lines: list[Prose] = [
-        ("The limit is consistent with its own answer if ", *limit_words(each), ".") for each in consistent
+        ("The limit is consistent with its own answer if ", *limit_words(each), ".")
+        for each in consistent
+        if len(to_text(each.small)) <= MOST_READ
     ]
+    title = f"{where}how far off the limit is"
+    if len(to_text(ratio)) > MOST_READ:
+        reason = "The exact border is too long to be compared at a glance; the limit has changed the sides as shown."
+        covers = (Covers(exact.solution, long), Covers(approximated.solution, long))
+        return [Step("remark", title, reason, (), covers, tuple(lines))] if lines else []
     equation = Relation(symbol("ratio"), "==", ratio)
     proof = Substituted((Relation(symbol("ratio"), "==", true / near),), ())
     reason = "The exact border is this many times the approximate one; the relative error is ratio − 1."
-    return [Step("remark", f"{where}how far off the limit is", reason, (equation,), (proof,), tuple(lines))]
+    return [Step("remark", title, reason, (equation,), (proof,), tuple(lines))]
 
 
 def _far_along(cases: Sequence[Case], limits: Sequence[Limit]) -> list[Case]:
@@ -377,10 +371,18 @@ def _simple(ratio: sp.Expr) -> sp.Expr:
     """Return a ratio near 1 as 1/(1 − small) or 1 + small, whichever has one term less to divide by."""
     if len(ratio.free_symbols) > 12 or ratio.has(sp.Max, sp.Min, sp.floor, sp.ceiling):
         return ratio
+    # with roots in it, a common denominator is longer
+    if any(not power.exp.is_Integer for power in ratio.atoms(sp.Pow)):
+        return shorter(ratio)
     above, below = sp.fraction(sp.cancel(ratio))
     if below.is_Add and not above.is_Add:
         return 1 / sp.expand(below / above)
-    return sp.expand(above / below) if not below.is_Add else above / below
+    if not below.is_Add:
+        return sp.expand(above / below)
+    return min(
+        (above / below, 1 / (1 - shorter(sp.cancel(1 - below / above))), 1 + shorter(sp.cancel(above / below - 1))),
+        key=lambda form: len(to_text(form)),
+    )
 
 
 def _dtype_form(where: str, found: Crossover, layer: Layer) -> list[Step]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import sympy as sp
 
@@ -19,12 +20,14 @@ from symscale.derivation.crossover import (
     with_value,
 )
 from symscale.derivation.layer import Layer
+from symscale.derivation.limits import readable
 from symscale.derivation.proof import Evaluated, Settled
 from symscale.derivation.step import Prose, Step
+from symscale.derivation.units import unit_beside
 from symscale.errors import SymscaleError
 from symscale.machine import Machine
 from symscale.notation.numbers import format_number, format_quantity
-from symscale.solve import crossover
+from symscale.solve import compatible, crossover
 from symscale.solve.relation import MIRROR, Case, Interval, Relation
 from symscale.vocabulary import entry, symbol
 
@@ -48,16 +51,22 @@ def evaluate(
 ) -> tuple[Crossover, list[Step]]:
     """Return the crossover with its number, and a step for every case that the numbers leave.
 
-    Symbols without a number stay; the conditions of a case are shown with the numbers in them.
+    Symbols without a number stay; the conditions of a case are shown with the numbers in them. Where the numbers
+    refute a limit, the exact answer becomes the headline.
     """
-    known = numbers(layer, chip, given)
+    known = without(numbers(layer, chip, given), found.headline.unknown)
+    found = _leading(found, known)
     answer = found.headline
-    left = [replace(n, notes=_whole(answer.unknown, n.numeric, layer, known)) for n in _left(answer, known)]
+    left = [replace(n, notes=_whole(answer.unknown, n.numeric, layer, known)) for n in left_of(answer, known)]
+    left = [replace(n, notes=(*n.notes, *_physical(answer.unknown, n.numeric, chip))) for n in left]
     exact = _exact(found, known)
-    if exact is not None and [exact] != [each.numeric for each in left]:
-        left[:1] = [
-            replace(n, notes=(_without_limit(found, exact, n.numeric, layer, known), *n.notes)) for n in left[:1]
-        ]
+    first: Prose = ()
+    if exact is not None and left and [exact] != [each.numeric for each in left]:
+        first = _without_limit(found, exact, left[0].numeric, layer, known)
+    elif answer.form == "exact" and found.answers[0] is not answer:
+        first = _refuted(found.answers[0], known)
+    if first:
+        left[:1] = [replace(n, notes=(first, *n.notes)) for n in left[:1]]
     edge = border([each.case for each in left])
     value = None if edge is None else edge.xreplace(known)
     if value is not None and value.free_symbols:
@@ -77,7 +86,8 @@ def _steps(
     for number, each in enumerate(left):
         formulas = bounds(found.headline.unknown, each.case)
         equations = tuple(Relation(e.lhs, e.op, sp.factor_terms(e.rhs.xreplace(known))) for e in formulas)
-        names = {s for part in (formulas or each.case.when) for s in part.free_symbols if s in known}
+        parts = [e.rhs for e in formulas] or [side for e in each.case.when for side in (e.lhs, e.rhs)]
+        names = {s for part in parts for s in part.free_symbols if s in known}
         words = () if equations else (case_words(found.headline.unknown, each.numeric),)
         values = tuple((s, f" = {quantity(s, known[s], layer)}") for s in sorted(names - said, key=str))
         said |= names
@@ -90,7 +100,7 @@ def _steps(
                 (Evaluated(tuple(e.rhs for e in formulas), tuple(known.items())), *proofs),
                 (*words, *values, *each.notes),
                 each.numeric.when,
-                tuple("" if e.rhs.free_symbols else found.unit for e in equations),
+                tuple(unit_beside(e.rhs, found.unit) for e in equations),
             )
         )
     return steps
@@ -101,24 +111,76 @@ def settled_by(
 ) -> list[Settled]:
     """Return the proofs that the numbers leave these cases of a headline, and those of the exact answer beside it."""
     cases = [(found.headline, tuple(each.numeric for each in left))]
-    if _exact(found, known) is not None:
-        cases.append((found.answers[0], tuple(each.numeric for each in _left(found.answers[0], known))))
+    others = (found.exact,) if _exact(found, known) is not None else ()
+    if found.answers[0].form == "approx" and found.headline.form == "exact":
+        others = (found.answers[0],)
+    cases += [(each, tuple(one.numeric for one in left_of(each, known))) for each in others if each is not None]
     return [Settled(answer.cases, numeric, tuple(known.items()), long_axes(layer)) for answer, numeric in cases]
 
 
 def _exact(found: Crossover, known: Mapping[sp.Symbol, sp.Expr]) -> Case | None:
     """Return the exact answer in numbers beside one in a limit, where the numbers settle it."""
-    exact = found.answers[0]
-    left = _left(exact, known) if exact is not found.headline else ()
+    exact = found.exact
+    # an exact answer has all symbols of that in the limit, and often many more cases to settle
+    if exact is None or exact is found.headline or _number(found.headline, known) is None:
+        return None
+    return _number(exact, known)
+
+
+def _number(answer: Answer, known: Mapping[sp.Symbol, sp.Expr]) -> Case | None:
+    """Return the only case that the numbers leave, if all of its ends are numbers."""
+    left = left_of(answer, known)
     ends = [end for each in left for one in each.numeric.intervals for end in (one.lo, one.hi)]
     return left[0].numeric if len(left) == 1 and not any(end.free_symbols for end in ends) else None
+
+
+def _leading(found: Crossover, known: Mapping[sp.Symbol, sp.Expr]) -> Crossover:
+    """Return the crossover with its exact answer as the headline where the numbers refute the limit.
+
+    They do if the exact answer is all or nothing and the other is not, or a border is off by more than a factor 2.
+    """
+    exact, near = _exact(found, known), _number(found.headline, known)
+    if exact is None or near is None or found.exact is None:
+        return found
+    scale = (found.headline.unknown / found.exact.unknown).xreplace(dict(known))
+    if scale.is_number and _close(exact, near, scale):
+        return found
+    return replace(found, answers=(*(each for each in found.answers if each is not found.exact), found.exact))
+
+
+def _close(exact: Case, near: Case, scale: sp.Expr) -> bool:
+    """Say whether the intervals are as many, and each end at most a factor 2 off; `scale` turns the exact ends."""
+    if len(exact.intervals) != len(near.intervals):
+        return False
+    ends = [[end for each in case.intervals for end in (each.lo, each.hi)] for case in (exact, near)]
+    for true, other in zip(*ends, strict=True):
+        if true == 0 or true == sp.oo or other == 0 or other == sp.oo:
+            if true != other:
+                return False
+        elif not sp.Rational(1, 2) <= true * scale / other <= 2:
+            return False
+    return True
+
+
+def _refuted(near: Answer, known: Mapping[sp.Symbol, sp.Expr]) -> Prose:
+    """Say what the answer in a limit is that the numbers refute."""
+    case = _number(near, known)
+    limits = ", ".join(map(readable, near.assumptions))
+    if case is None:
+        return ()
+    return (f"The numbers are far from the limit {limits}: it gives ", *case_words(near.unknown, case), ".")
+
+
+def without(known: Mapping[sp.Symbol, sp.Expr], unknown: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
+    """Return the numbers of all symbols but that of the unknown (B of B/X), which is what is asked."""
+    return {name: value for name, value in known.items() if name not in unknown.as_numer_denom()[0].free_symbols}
 
 
 def _without_limit(
     found: Crossover, exact: Case, near: Case, layer: Layer | None, known: Mapping[sp.Symbol, sp.Expr]
 ) -> Prose:
     """Return the exact answer in words, and which whole sizes fit it if they are not those that fit in the limit."""
-    unknown = found.answers[0].unknown
+    unknown = found.exact.unknown if found.exact is not None else found.headline.unknown
     whole, _ = _fitting(unknown, exact, layer, known)
     differs = whole != _fitting(unknown, near, layer, known)[0]
     more: Prose = ("; whole ", unknown, f": {', '.join(map(str, whole)) or 'none'}.") if differs else (".",)
@@ -130,15 +192,25 @@ def long_axes(layer: Layer | None) -> frozenset[sp.Symbol]:
     return frozenset(layer.mesh_symbols) if layer is not None else frozenset()
 
 
-def _left(answer: Answer, known: Mapping[sp.Symbol, sp.Expr]) -> tuple[Numbered, ...]:
+def left_of(answer: Answer, known: Mapping[sp.Symbol, sp.Expr]) -> tuple[Numbered, ...]:
     """Return the cases that the numbers do not refute; one case without conditions where all of them agree."""
+    return _left(answer.cases, tuple(known.items()))
+
+
+@lru_cache(maxsize=64)
+def _left(cases: tuple[Case, ...], numbers: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> tuple[Numbered, ...]:
+    known = dict(numbers)
     kept: list[tuple[Case, Case]] = []
-    for case in answer.cases:
+    for case in cases:
         conditions = [each.subs(known) for each in case.when]
         verdicts = [decided(each) for each in conditions]
         if False in verdicts:
             continue
-        open_ones = tuple(_numeric(each) for each, verdict in zip(conditions, verdicts, strict=True) if verdict is None)
+        open_ones = compatible(
+            [_numeric(each) for each, verdict in zip(conditions, verdicts, strict=True) if verdict is None]
+        )
+        if open_ones is None:
+            continue
         kept.append((case, Case(open_ones, tuple(_put_in(each, known) for each in case.intervals))))
     if len({numeric.intervals for _, numeric in kept}) == 1:
         kept = [(case, Case((), numeric.intervals)) for case, numeric in kept]
@@ -199,6 +271,18 @@ def _whole(unknown: sp.Expr, case: Case, layer: Layer | None, known: Mapping[sp.
     return (("Whole ", unknown, f" among the {among}: {', '.join(map(str, fitting)) or 'none'}"),) if among else ()
 
 
+def _physical(unknown: sp.Expr, case: Case, chip: Machine | None) -> tuple[Prose, ...]:
+    """Say how many physical axes a chip has where fewer than these are no answer to a number of them."""
+    main = chip.main_network if chip is not None else None
+    if main is None or not main.pod or not str(unknown).startswith("M_") or entry(str(unknown)) is not None:
+        return ()
+    lows = [each.lo for each in case.intervals]
+    if not lows or any(low.free_symbols or low <= main.axes for low in lows):
+        return ()
+    title = chip.title if chip is not None else ""
+    return ((f"{title} has {main.axes} physical axes, so no ", unknown, " is enough there."),)
+
+
 def _fitting(
     unknown: sp.Expr, case: Case, layer: Layer | None, known: Mapping[sp.Symbol, sp.Expr]
 ) -> tuple[list[int], str]:
@@ -214,5 +298,8 @@ def _fitting(
     chips = known.get(symbol("N_chips"))
     top = int(chips) if chips is not None else 2**16
     options = sp.divisors(top) if chips is not None else [2**n for n in range(17)]
+    # a linked axis, Y = 64/X, has to be whole too
+    linked = [size for size in layer.program.mesh.values() if size.free_symbols == {unknown}]
+    options = [n for n in options if all(size.xreplace({unknown: sp.Integer(n)}).is_Integer for size in linked)]
     fitting = [n for n in options if any(each.contains(sp.Integer(n), {}) for each in case.intervals)]
     return fitting, f"divisors of {top}" if chips is not None else "powers of two"

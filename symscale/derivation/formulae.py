@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,10 +18,13 @@ from symscale.derivation.step import Derivation, Step
 from symscale.errors import SymscaleError, UnitError
 from symscale.machine import Machine
 from symscale.notation.formula import parse_formula, parse_relation
-from symscale.notation.text import to_text
-from symscale.quantity import Dimension, check, infer, parse_unit, table_dimensions
+from symscale.notation.text import relation_text, to_text
+from symscale.quantity import PURE, Dimension, check, infer, parse_unit, table_dimensions
 from symscale.solve.relation import Relation
 from symscale.vocabulary import entry, symbol
+
+# Letters of the vocabulary that formulas of collectives use for something else: its unit, and what it is.
+OTHER_MEANING = {"V": ("B", "the whole array of a collective"), "T": ("s", "a time")}
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,12 @@ def solve_relation(asked: Asked) -> Found:
     _given(d, lets)
     known = {**lets, **{symbol(name): value for name, value in links.items()}}
     sides = Relation(lhs.subs(known).subs(known), "==" if op == "=" else op, rhs.subs(known).subs(known))
-    unknown = _unknown(asked.unknown, sides)
+    unknown = _unknown(asked.unknown, sides, {symbol(word) for word in re.findall(r"[A-Za-z_]\w*", asked.relation)})
+    for name in (each for each in numbers if symbol(each) in unknown.as_numer_denom()[0].free_symbols):
+        raise SymscaleError(
+            f"{name} is given as {to_text(numbers[name])}, and is to be solved for too.",
+            hint="Leave one of them out.",
+        )
     values = {**chip_numbers(asked, sides), **numbers}
     _names(values, numbers, sides, lets)
     _units(asked.units, sides)
@@ -101,9 +110,17 @@ def _given(d: Builder, lets: Mapping[sp.Symbol, sp.Expr]) -> None:
         d.add(Step("given", "The formulas", "As given.", equations, (Equal(tuple(lets.values())),)))
 
 
-def _unknown(text: str, sides: Relation) -> sp.Expr:
+def _unknown(text: str, sides: Relation, written: set[sp.Symbol]) -> sp.Expr:
     unknown = parse_formula(text).expr
     missing = sorted(str(each) for each in unknown.free_symbols - sides.free_symbols)
+    if missing and unknown.free_symbols <= written:
+        left = relation_text(sides.lhs, sides.op, sides.rhs)
+        raise SymscaleError(
+            f"{missing[0]} cancels: the relation says {left}.",
+            text=text,
+            position=max(text.find(missing[0]), 0),
+            hint="Write a relation that depends on it.",
+        )
     if missing or not unknown.free_symbols:
         have = ", ".join(sorted(map(str, sides.free_symbols)))
         raise SymscaleError(
@@ -169,6 +186,9 @@ def dimensions(sides: Relation, units: Mapping[str, Dimension]) -> str:
         known |= infer([(sides.lhs, sides.rhs)], {k: v for k, v in known.items() if k in names}, show=show)
         check(sides.lhs, sides.rhs, known, show=show)
     except UnitError:
+        other = _other_meaning(sides, known, names)
+        if other:
+            return other
         if any(each == "b" or each.startswith("b_") for each in names):
             raise
         plain = {name: _without_bytes(each) for name, each in known.items() if name in names}
@@ -180,6 +200,21 @@ def dimensions(sides: Relation, units: Mapping[str, Dimension]) -> str:
             return "No bytes per element are named, so numbers of elements stand for bytes: this is the dtype form."
         raise
     return ""
+
+
+def _other_meaning(sides: Relation, known: Mapping[str, Dimension], names: set[str]) -> str:
+    """Return a note where the units agree if V is the bytes of a collective, or T a time; "" where they do not."""
+    read = [name for name in OTHER_MEANING if name in names]
+    left = {name: each for name, each in known.items() if name in names and name not in read}
+    try:
+        found = infer([(sides.lhs, sides.rhs)], left, show=to_text)
+        check(sides.lhs, sides.rhs, {**left, **found}, show=to_text)
+    except UnitError:
+        return ""
+    changed = [name for name in read if found.get(name) == parse_unit(OTHER_MEANING[name][0]).dimension]
+    if changed != [name for name in read if found.get(name, PURE) != PURE]:
+        return ""
+    return " ".join(f"{name} is {OTHER_MEANING[name][1]} here, in {OTHER_MEANING[name][0]}." for name in changed)
 
 
 def _without_bytes(each: Dimension) -> Dimension:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
+from sympy import factorint
 
 from symscale.array import Program
 from symscale.array.element import Elements, elements
@@ -13,6 +15,7 @@ from symscale.collectives import AxisOn, laid, reducing
 from symscale.cost import PassCost, tally
 from symscale.errors import LayoutError
 from symscale.machine import Machine
+from symscale.machine.model import Network
 from symscale.notation.order import Order
 from symscale.notation.text import to_text
 from symscale.partition import Plan, partition
@@ -124,6 +127,8 @@ def _room(
     for network in machine.networks if machine is not None else ():
         here = {name: on for name, on in axes.items() if on.network == network.name and program.mesh[name] != 1}
         spans = {name: spanned([on], values) for name, on in here.items()}
+        if machine is not None:
+            _enough(program, here, network, machine, values)
         if not network.pod or sum(spans.values()) <= len(network.pod) or machine is None:
             continue
         others = [each.name for each in machine.networks if each is not network]
@@ -136,6 +141,30 @@ def _room(
         )
 
 
+def _enough(
+    program: Program,
+    here: Mapping[str, AxisOn],
+    network: Network,
+    machine: Machine,
+    values: Mapping[sp.Symbol, sp.Expr],
+) -> None:
+    """Refuse a mesh of more chips than a pod or the domain of a switch has. Raises LayoutError."""
+    most = math.prod(network.pod) if network.pod else network.domain if network.kind == "switch" else None
+    sizes = {name: program.mesh[name].xreplace(dict(values)) for name in here}
+    numbers = {name: int(size) for name, size in sizes.items() if size.is_Integer}
+    if most is None or math.prod(numbers.values()) <= most:
+        return
+    axes = " and ".join(f"{name} = {size}" for name, size in numbers.items())
+    what = "A slice" if network.rings else "A pod" if network.pod else f"A domain of {network.name}"
+    others = [each.name for each in machine.networks if each is not network]
+    ways = [f"a cluster (--on {machine.name}:{math.prod(numbers.values())})"] if network.kind == "switch" else []
+    ways += [f"lay an axis on another network (--axes {next(reversed(numbers))}={others[0]})"] if others else []
+    raise LayoutError(
+        f"{what} of {machine.title} has {most} chips, and {axes} take {math.prod(numbers.values())}.",
+        hint=f"Use fewer chips{''.join(f', or {way}' for way in ways)}.",
+    )
+
+
 def _spans(program: Program, axis: str, links: sp.Expr, on: AxisOn, values: Mapping[sp.Symbol, sp.Expr]) -> None:
     """Refuse physical axes on a switch, a number of them that is not whole, and one that is a size too."""
     if on.kind != "torus":
@@ -144,6 +173,12 @@ def _spans(program: Program, axis: str, links: sp.Expr, on: AxisOn, values: Mapp
             hint=f"Leave {axis} out of --axes, or name a network: {axis}={on.network}.",
         )
     number = links.xreplace(dict(values))
+    size = program.mesh[axis].xreplace(dict(values))
+    if number.is_Integer and size.is_Integer and size > 1 and sum(factorint(int(size)).values()) < number:
+        raise LayoutError(
+            f"The axis {axis} has {size} chips, too few for {to_text(number)} physical axes of two or more.",
+            hint=f"Use a product of {to_text(number)} sizes such as {2 ** int(number)}, or fewer physical axes.",
+        )
     if number.is_number and not (number.is_Integer and number.is_positive):
         raise LayoutError(
             f"The axis {axis} cannot span {to_text(number)} physical axes.", hint="Give a whole number from 1."

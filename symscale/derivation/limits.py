@@ -8,6 +8,7 @@ from dataclasses import replace
 import sympy as sp
 
 from symscale.derivation.proof import InLimit, known_dimensions
+from symscale.derivation.shorter import shorter
 from symscale.derivation.step import Prose, Step
 from symscale.errors import NotationError, UnitError
 from symscale.notation.formula import parse_limits
@@ -111,7 +112,7 @@ def approximation(where: str, found: Sequence[Approximation], names: Sequence[st
     labels = [symbol("lhs"), symbol("rhs")]
     equations = tuple(Relation(label, "==", each.approximate) for label, each in zip(labels, found, strict=False))
     lines: tuple[Prose, ...] = tuple(
-        (label, " is exactly ", each.ratio, " times this")
+        (label, " is exactly ", shorter(each.ratio), " times this")
         for label, each in zip(labels, found, strict=False)
         if each.dropped
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import sympy as sp
 
@@ -65,6 +65,23 @@ def constraint(text: str, layer: Layer, keep: sp.Expr, known: Known | None = Non
         f"The constraint {text!r} fixes no mesh axis of the program{besides}.",
         hint=f"Set a product of the axes {', '.join(map(str, layer.mesh_symbols)) or '(none)'} equal to a number.",
     )
+
+
+def apart(expressions: Sequence[sp.Expr], layer: Layer) -> tuple[list[sp.Expr], dict[sp.Symbol, sp.Expr]]:
+    """Return expressions with linked axes as axes of their own where they send, and the links as a substitution.
+
+    With Y = 64/X the factor 64/X - 1 is Y - 1: of two long axes neither is 1, though X >> 1 alone makes Y short.
+    """
+    taken = layer.counted | {symbol(name) for name in layer.program.sizes}
+    links = {
+        symbol(axis): size
+        for axis, size in layer.program.mesh.items()
+        if size.as_numer_denom()[1].free_symbols and symbol(axis) not in taken
+    }
+    own = {size - 1: name - 1 for name, size in links.items()}
+    found = [each.xreplace(own) for each in expressions]
+    used = {name for each in found for name in each.free_symbols}
+    return found, {name: size for name, size in links.items() if name in used}
 
 
 def _counting(sides: tuple[sp.Expr, sp.Expr], layer: Layer, text: str) -> None:

@@ -24,6 +24,12 @@ from symscale.machine import Machine
 from symscale.solve.relation import Relation
 from symscale.vocabulary import symbol
 
+# What the price of a Permute on a torus takes for granted.
+NEIGHBOURS = (
+    "A Permute counts as one hop: each chip sends to a neighbour, and no two shards share a link (a lower bound where "
+    "they go further)."
+)
+
 
 def collective_step(
     kind: str,
@@ -36,6 +42,7 @@ def collective_step(
     in_network: bool = False,
     copies: sp.Expr | None = None,
     latency: bool = False,
+    both_ways: bool = True,
 ) -> tuple[Cost, Step]:
     """Return what a collective of V bytes costs over some axes of a mesh, and the step that says so.
 
@@ -45,8 +52,8 @@ def collective_step(
     if in_network:
         reducing(axes, chip)
     spanned = tuple(axes[name] for name in over)
-    found = cost(kind, volume, spanned, in_network=in_network, copies=copies)
-    again = cost(kind, sp.S.One, spanned, in_network=in_network, copies=copies)
+    found = cost(kind, volume, spanned, in_network=in_network, copies=copies, bidirectional=both_ways)
+    again = cost(kind, sp.S.One, spanned, in_network=in_network, copies=copies, bidirectional=both_ways)
     equations = [Relation(symbol(f"T_{name}"), "==", spent) for name, spent in found.levels]
     proofs = [spent * volume for _, spent in again.levels]
     if len(equations) < 2:
@@ -57,6 +64,10 @@ def collective_step(
         f"{name}: {f'{axis.size} chips on ' if axis.size.is_Integer else ''}{lies(axis)}" for name, axis in axes.items()
     )
     said = f"{where}. All chips work at the same pace (no stragglers)."
+    if found.kind is Kind.Permute and any(axis.kind == "torus" for axis in spanned):
+        said += f" {NEIGHBOURS}"
+    if not both_ways:
+        said += " Everything turns one way around."
     if in_network:
         said += " The switches add up."
     title = f"{Kind(kind)} over {', '.join(over)}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
 
+from symscale.derivation.points import Point, at_least_two, meeting, random_point
 from symscale.errors import StepError, UndecidedError, UnitError
 from symscale.notation.text import relation_text, to_text
 from symscale.quantity import PURE, Dimension, check, dimension_of, parse_unit, table_dimensions
@@ -17,15 +19,8 @@ from symscale.solve.limits import Approximation
 from symscale.solve.relation import Case, Interval, Relation, Solution, sign_at, sign_of_number
 
 SAMPLES = 3
-ATTEMPTS, NUDGES = 200, 40
+ATTEMPTS = 40
 UNDEFINED = (sp.nan, sp.zoo, sp.oo)
-Point = dict[sp.Symbol, sp.Expr]
-
-
-def random_point(symbols: Iterable[sp.Symbol], rng: random.Random) -> Point:
-    """Return random exact rationals, spread over orders of magnitude."""
-    ordered = sorted(symbols, key=str)
-    return {each: sp.Rational(rng.randint(1, 9999), 10 ** rng.randint(0, 3)) for each in ordered}
 
 
 def differ(found: sp.Expr, wanted: sp.Expr) -> bool:
@@ -139,25 +134,6 @@ class InLimit:
         return (ratio - 1).evalf(30)
 
 
-def _meeting(
-    conditions: Sequence[Relation], point: Point, at_least_two: frozenset[sp.Symbol], rng: random.Random
-) -> Point | None:
-    """Return a point that meets conditions: a random one, of which a size is changed as long as one does not hold."""
-    point = _at_least_two(point, at_least_two)
-    for _ in range(NUDGES):
-        broken = next((each for each in conditions if not each.holds(point)), None)
-        if broken is None:
-            return point
-        names = sorted(broken.free_symbols & point.keys(), key=str)
-        if not names:
-            return None
-        name = rng.choice(names)
-        point[name] *= sp.Integer(10) ** rng.choice((-4, -2, -1, 1, 2, 4))
-        if name in at_least_two and point[name] < 2:
-            point[name] += 2
-    return None
-
-
 def _above(side: sp.Expr) -> sp.Symbol:
     """Return the first symbol above the line."""
     return min(sp.numer(sp.together(side)).free_symbols, key=str)
@@ -179,10 +155,11 @@ class Solved:
         question = self.solution.relation
         tested = 0
         symbols = {*question.free_symbols, *(s for each in equations for s in each.free_symbols)}
+        borders = [Relation(each.rhs, ">", sp.S.Zero) for each in equations]
         for _ in range(ATTEMPTS):
             if tested == SAMPLES:
                 break
-            point = _meeting(self.conditions, random_point(symbols, rng), self.at_least_two, rng)
+            point = meeting((*self.conditions, *borders), random_point(symbols, rng), self.at_least_two, rng)
             if point is not None:
                 tested += self._agrees(question, equations, point)
         if tested < SAMPLES:
@@ -221,7 +198,7 @@ class Covers:
         question, unknown = self.solution.relation, self.solution.unknown
         symbols = question.free_symbols | unknown.free_symbols
         for _ in range(SAMPLES):
-            point = _at_least_two(random_point(symbols, rng), self.at_least_two)
+            point = at_least_two(random_point(symbols, rng), self.at_least_two)
             cases = [case for case in self.solution.cases if all(each.holds(point) for each in case.when)]
             if len(cases) != 1:
                 fail(f"{len(cases)} cases apply at a random point", question)
@@ -248,10 +225,6 @@ def _inside(interval: Interval, here: sp.Expr, point: Point) -> bool:
         return above
     high = sign_at(interval.hi, here, point)
     return above and (high > 0 or (high == 0 and not interval.hi_open))
-
-
-def _at_least_two(point: Point, symbols: Collection[sp.Symbol]) -> Point:
-    return {name: value + 2 if name in symbols else value for name, value in point.items()}
 
 
 @dataclass(frozen=True)
@@ -331,12 +304,22 @@ class Evaluated:
         rng = random.Random(seed)
         known = dict(self.values)
         for equation, expression in zip(equations, self.expressions, strict=True):
-            free = (expression.free_symbols | equation.rhs.free_symbols) - set(known)
-            point = {**random_point(free, rng), **known}
-            wanted = float_value(expression, point)
-            found = float_value(equation.rhs, point)
+            found, wanted = _somewhere(equation.rhs, expression, known, rng)
             if abs(found - wanted) > 1e-9 * max(abs(found), abs(wanted)):
                 fail("The number is not the value of its formula", equation)
+
+
+def _somewhere(
+    expr: sp.Expr, other: sp.Expr, known: Mapping[sp.Symbol, sp.Expr], rng: random.Random
+) -> tuple[float, float]:
+    """Return two values at a random point where both are real: a root is not, outside a formula's conditions."""
+    free = (expr.free_symbols | other.free_symbols) - set(known)
+    for _ in range(ATTEMPTS if free else 1):
+        point = {**random_point(free, rng), **known}
+        values = float_value(expr, point), float_value(other, point)
+        if not any(math.isnan(each) for each in values):
+            return values
+    raise StepError(f"Too few random points have a real value of {to_text(expr)} to check it.")
 
 
 @dataclass(frozen=True)
@@ -357,7 +340,7 @@ class Settled:
         conditions = [each for case in self.before for each in case.when]
         free = {s for each in (*conditions, *ends) for s in each.free_symbols} - set(known)
         for _ in range(4 * SAMPLES):
-            point = {**_at_least_two(random_point(free, rng), self.at_least_two), **known}
+            point = {**at_least_two(random_point(free, rng), self.at_least_two), **known}
             self._agrees(point)
 
     def _agrees(self, point: Mapping[sp.Symbol, sp.Expr]) -> None:
@@ -410,9 +393,7 @@ def _float_holds(each: Relation, point: Mapping[sp.Symbol, sp.Expr]) -> bool:
 
 
 def float_value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> float:
-    """Evaluate with Python floats, node by node: the judge of exact evaluation."""
-    import math
-
+    """Evaluate with Python floats, node by node: the judge of exact evaluation; nan where a root is not real."""
     if expr.is_Symbol:
         return float(point[expr])
     if expr.is_number and not expr.args:
@@ -423,7 +404,7 @@ def float_value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> float:
     if expr.is_Mul:
         return math.prod(parts)
     if expr.is_Pow:
-        return float(parts[0] ** parts[1])
+        return math.nan if parts[0] < 0 and parts[1] % 1 else float(parts[0] ** parts[1])
     if isinstance(expr, sp.Max | sp.Min):
         return max(parts) if isinstance(expr, sp.Max) else min(parts)
     if isinstance(expr, sp.ceiling | sp.floor):

@@ -19,9 +19,11 @@ from symscale.derivation.minimum import Optimised, optimise
 from symscale.derivation.sizes import assumed, by_dimension, placed, settled, uneven
 from symscale.derivation.spent import in_numbers
 from symscale.derivation.step import Derivation
+from symscale.derivation.strictest import of_resource
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import Machine, chosen
 from symscale.notation.formula import parse_formula
+from symscale.notation.text import to_text
 from symscale.solve.limits import Limit
 from symscale.vocabulary import symbol
 
@@ -136,28 +138,13 @@ def derive(question: Question) -> Answered:
         _crossovers(d, layer, found, question, chip, numeric)
     if question.solve and optimum is not None and (chip is not None or numeric):
         d.evaluate(on=chip, values={str(k): v for k, v in numeric.items()})
-    headline = strictest(d.crossovers)
-    if headline is not None:
-        _conclude(d, headline, chip, numeric)
+    headline = None
+    if d.crossovers:
+        headline = d.conclude(on=chip, values={str(k): v for k, v in numeric.items()})
     elif not question.minimize:
         known = numbers(layer, chip, numeric)
         d.steps += [step for name, spent in found.items() for step in in_numbers(name, spent, known, chip)]
     return Answered(question, d.derivation, layer, found, tuple(d.crossovers), headline, optimum)
-
-
-def _conclude(d: Builder, headline: int, chip: Machine | None, numeric: Mapping[sp.Symbol, sp.Expr]) -> None:
-    """Write the answers: the strictest condition, that of every other network, and what the unknown does not decide."""
-    say = partial(d.conclude, on=chip, values={str(k): v for k, v in numeric.items()})
-    first = d.crossovers[headline]
-    plain = [each for each in d.crossovers if not depends(each.headline.cases)]
-    say(first, [each for each in plain if each.passes != "both" or len(plain) == 1])
-    if not depends(first.headline.cases):
-        return
-    networks = {each.resource for each in d.crossovers if each.resource != "hbm"}
-    for other in sorted(networks - {first.resource}) if len(networks) > 1 else ():
-        index = strictest(d.crossovers, other)
-        if index is not None and depends(d.crossovers[index].headline.cases):
-            say(d.crossovers[index])
 
 
 def checked_options(question: Question) -> None:
@@ -166,6 +153,13 @@ def checked_options(question: Question) -> None:
         raise SymscaleError(f"Unknown passes {question.passes!r}.", hint=f"Use one of {', '.join(PASSES)}.")
     if question.overlap not in OVERLAPS:
         raise SymscaleError(f"Unknown overlap {question.overlap!r}.", hint=f"Use one of {', '.join(OVERLAPS)}.")
+    alone = question.solve and not question.minimize  # a mesh may be the best at one batch, and be asked for another
+    asked = parse_formula(question.solve).expr.as_numer_denom()[0].free_symbols if alone else set()
+    for name in (each for each in question.values if symbol(each) in asked):
+        raise SymscaleError(
+            f"{name} is given as {to_text(question.values[name])}, and is to be solved for too.",
+            hint=f"Leave out --set {name}=… or solve for something else.",
+        )
 
 
 def _known(question: Question, layer: Layer) -> None:
@@ -263,49 +257,12 @@ def _crossovers(
                 d.steps[at] = without_effect(d.steps[at], limits)
             if chip is not None or numeric:
                 d.evaluate(on=chip, values={str(k): v for k, v in numeric.items()})
-    index = strictest(d.crossovers)
-    if index is not None and not unknown.is_Symbol:
-        _about_ratio(d.crossovers[index], unknown, layer)
+    if not unknown.is_Symbol:
+        networks = of_resource(d.crossovers, network=True)
+        for each in networks if any(depends(one.headline.cases) for one in networks) else d.crossovers:
+            _about_ratio(each, unknown, layer)
     if not d.crossovers:
         raise LayoutError(
             f"{question.solve} decides nothing: no pass has arithmetic and a transfer that depend on it.",
             hint="Solve for a size, or for the rate of a network that the program uses (T_hop: with --latency).",
         )
-
-
-def strictest(crossovers: Sequence[Crossover], resource: str = "") -> int | None:
-    """Return the index of the strictest pass on a network, else against HBM; sums over passes come last.
-
-    Conditions in which the unknown does not count come after all those in which it does. Where two networks bind
-    and neither condition is the stricter for all sizes, the first one stands.
-    """
-    for decides in (True, False):
-        for wanted in (True, False):
-            picks = [
-                n
-                for n, each in enumerate(crossovers)
-                if (each.resource == resource if resource else (each.resource != "hbm") == wanted)
-                and depends(each.headline.cases) == decides
-            ]
-            picks = [n for n in picks if crossovers[n].passes != "both"] or picks
-            if picks:
-                best = picks[0]
-                for other in picks[1:]:
-                    if _stricter(crossovers[other], crossovers[best]):
-                        best = other
-                return best
-    return None
-
-
-def _stricter(first: Crossover, second: Crossover) -> bool:
-    never = [bool(each.numbered) and all(part.numeric.never for part in each.numbered) for each in (first, second)]
-    if any(never):
-        return not never[1]
-    edges = [border(each.headline.cases) for each in (first, second)]
-    if None in edges or not edges[0] or not edges[1]:
-        return False
-    # one may be stated for B, the other for B/X
-    scaled = [edge / each.headline.unknown for edge, each in zip(edges, (first, second), strict=True)]
-    ratio = sp.cancel(scaled[0] / scaled[1])
-    lower = any(each.hi == sp.oo for case in first.headline.cases for each in case.intervals)
-    return bool(ratio.is_number and (ratio > 1 if lower else ratio < 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,9 +15,13 @@ from symscale.cost import Transfer
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import float_value
 from symscale.errors import StepError
-from symscale.notation.text import relation_text
+from symscale.notation.text import relation_text, to_text
 from symscale.partition import Alternative, Collective, Local, primal
 from symscale.solve.relation import Relation
+
+# Random lengths of mesh axes: from and to, without links between them and with.
+LENGTHS = ((3, 6), (1, 64))
+ATTEMPTS = 2000
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def _ring_bytes(each: Collective, sizes: _Sizes) -> Fraction:
 def integer_point(layer: Layer, rng: random.Random) -> dict[sp.Symbol, sp.Expr]:
     """Return random integer sizes for every symbol of a program; every dimension is divisible by the mesh."""
     lengths = sorted({s for size in layer.program.mesh.values() for s in size.free_symbols}, key=str)
-    point: dict[sp.Symbol, sp.Expr] = {size: sp.Integer(rng.randint(3, 6)) for size in lengths}
+    point = _lengths(layer, lengths, rng)
     chips = math.prod(int(size.xreplace(point)) for size in layer.program.mesh.values())
     # a size such as D/3 is whole where D is a multiple of 3
     shares = [sp.fraction(sp.together(size))[1] for size in layer.program.sizes.values()]
@@ -93,6 +97,18 @@ def integer_point(layer: Layer, rng: random.Random) -> dict[sp.Symbol, sp.Expr]:
         for symbol in axis.links.free_symbols:
             point[symbol] = sp.Integer(rng.randint(1, 3))
     return point
+
+
+def _lengths(layer: Layer, lengths: Sequence[sp.Symbol], rng: random.Random) -> dict[sp.Symbol, sp.Expr]:
+    """Return random whole lengths of mesh axes at which linked axes, such as Y = 64/X, are whole too."""
+    sizes = layer.program.mesh.values()
+    linked = [size for size in sizes if size.free_symbols and not size.is_Symbol]
+    for _ in range(ATTEMPTS):
+        point: dict[sp.Symbol, sp.Expr] = {size: sp.Integer(rng.randint(*LENGTHS[bool(linked)])) for size in lengths}
+        values = [size.xreplace(point) for size in linked]
+        if all(value.is_Integer and value.is_positive for value in values):
+            return point
+    raise StepError(f"No random mesh has whole axes {', '.join(map(to_text, linked))}, so nothing is counted again.")
 
 
 @dataclass(frozen=True)

@@ -127,11 +127,11 @@ def _run(file: Path) -> None:
 
 def written(id: str) -> Derivation:
     """Derive a registered derivation, live, and check every step. Raises StepError if one fails."""
-    from symscale.derivation.step import verify
+    from symscale.derivation.step import checked
 
     found = entry(id)
     d = Builder(found.title, found.source)
     found.write(d)
-    for step in d.derivation.steps:
-        verify(step)
-    return d.derivation
+    derivation = d.derivation
+    checked(derivation)
+    return derivation

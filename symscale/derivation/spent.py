@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import sympy as sp
 
 from symscale.collectives import total_time
-from symscale.cost import Times, loads
+from symscale.cost import Times, Transfer, loads
 from symscale.derivation.layer import Layer
+from symscale.derivation.networks import NEIGHBOURS
 from symscale.derivation.proof import Dimensioned, Equal, Evaluated, Longest
 from symscale.derivation.step import Proof, Prose, Step
 from symscale.machine import Machine
@@ -26,6 +27,10 @@ def times_step(layer: Layer, passes: str, names: Sequence[str], found: Times, *,
         equations.append(Relation(symbol("T_hbm"), "==", found.hbm))
         proofs.append(sp.Add(*(layer.costs[name].hbm_bytes for name in names)) / symbol("W_hbm"))
     several = len(found.axes) > 1
+
+    def sent(name: str) -> Sequence[Transfer]:
+        return layer.costs[name].transfers
+
     for axis, spent in found.axes.items() if several else ():
         equations.append(Relation(symbol(f"T_{axis}"), "==", spent))
         proofs.append(_axis_again(layer, names, axis, latency))
@@ -36,6 +41,9 @@ def times_step(layer: Layer, passes: str, names: Sequence[str], found: Times, *,
     tree = bool(found.axes) and not any(axis in layer.axes for axis in found.axes) and "tree" in found.networks
     checks = (Equal(tuple(proofs)), Dimensioned(unit="s", counts=layer.counted))
     reason = _assumed(overlap, several if found.comms != 0 else None, tree)
+    kinds = {(each.collective.kind, layer.axes[each.collective.axes[0]].kind) for name in names for each in sent(name)}
+    if ("Permute", "torus") in kinds:
+        reason += f" {NEIGHBOURS}"
     return Step("substitute", title, reason, tuple(equations), checks)
 
 

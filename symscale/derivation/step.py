@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol, TypeAlias
 
 import sympy as sp
@@ -47,6 +48,11 @@ class Step:
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title[:1].upper() + self.title[1:])
 
+    @cached_property
+    def checks(self) -> tuple[str, ...]:
+        """What has been checked: the proofs, which run once, before the step is printed. Raises StepError."""
+        return verify(self)
+
 
 @dataclass(frozen=True)
 class Derivation:
@@ -75,6 +81,11 @@ def verify(step: Step, seed: int = 0) -> tuple[str, ...]:
     for proof in step.proofs:
         proof.verify(step.equations, seed)
     return tuple(proof.name for proof in step.proofs)
+
+
+def checked(derivation: Derivation) -> tuple[Step, ...]:
+    """Return the steps of a derivation once all their proofs have run. Raises StepError if one fails."""
+    return tuple(step for step in derivation.steps if step.checks)
 
 
 def doubled(step: Step, at: int) -> Step:

@@ -22,6 +22,15 @@ def unit_of(unknown: sp.Expr, layer: Layer | None) -> str:
     return f"{count} {_per(below, layer)}".strip() if below != 1 else count
 
 
+def unit_beside(value: sp.Expr, unit: str) -> str:
+    """Return the unit to print beside a value; beside a formula in sizes only one of measure: B, B/s, FLOP/s, s."""
+    if not value.free_symbols:
+        return unit
+    measured = unit in ("B", "s", "B/s", "FLOP/s", "FLOP/B")
+    rates = any(row is not None and row.unit for row in (entry(str(each)) for each in value.free_symbols))
+    return unit if measured and not rates else ""
+
+
 def _counted(size: sp.Expr, layer: Layer | None) -> str:
     """Return what a size counts: tokens, elements of an array, chips, physical axes; bytes for a width."""
     if size == symbol("N_chips"):

@@ -47,6 +47,7 @@ CORE = {
     "matrix_flops": "FLOP",
     "registers": "B",
     "scratchpad": "B",
+    "scratchpad_bandwidth": "B/s",
     "cache": "B",
 }
 VALUE_KEYS = ("value", "unit", "source", "other", "direction", "per")

@@ -21,6 +21,7 @@ CORE_SYMBOL = {
     "matrix_flops": "FLOPs_cycle",
     "registers": "M_register",
     "scratchpad": "M_scratchpad",
+    "scratchpad_bandwidth": "W_scratchpad",
     "cache": "M_cache",
 }
 # Networks that join machines built from the others: their levels lie further out.

@@ -44,7 +44,14 @@ def chosen(on: str | Machine | None) -> Machine | None:
     """
     if not isinstance(on, str):
         return on
-    name, colon, _ = on.partition(":")
+    name, colon, sizes = on.partition(":")
+    if ":" in sizes:
+        raise MachineError(
+            "A machine has one colon, before its sizes.",
+            text=on,
+            position=on.index(":", len(name) + 1),
+            hint="Write the sizes with x: tpu-v5e:4x4, h100:1024, h100:4x32x8.",
+        )
     return part_of(machine(name), on) if colon else machine(on)
 
 
@@ -114,11 +121,13 @@ def check_shape(chip: Machine, shape: tuple[int, ...], text: str, position: int)
     problem = misfit(network, shape)
     if problem:
         pod = "x".join(map(str, network.pod))
+        ways = {"multiple": f"multiples of {network.wrap.of}, or 1, 2", "full": "divisors of the pod's, such as 4x8"}
+        sizes = f" The axes of a slice are {ways[network.wrap.rule]}." if network.wrap.rule in ways else ""
         raise MachineError(
             f"{chip.title} has no such slice: {problem}.",
             text=text,
             position=position,
-            hint=f"A pod of {chip.title} is {pod}, {prod(network.pod)} chips.",
+            hint=f"A pod of {chip.title} is {pod}, {prod(network.pod)} chips.{sizes}",
         )
 
 
@@ -129,8 +138,23 @@ def misfit(network: Network, shape: tuple[int, ...]) -> str:
     if prod(shape) > prod(network.pod):
         return f"{prod(shape)} chips, more than a pod"
     # Chips built in cubes are joined by optical switches: a slice may be longer than the pod's own axis.
-    if network.wrap.rule != "multiple":
-        for size, limit in zip(sorted(shape, reverse=True), sorted(network.pod, reverse=True), strict=False):
-            if size > limit:
-                return f"an axis of {size}, and the pod's is {limit}"
+    if network.wrap.rule == "multiple":
+        return _no_cubes(network, shape)
+    if network.wrap.rule == "full":
+        broken = next((size for size in shape if all(limit % size for limit in network.pod)), None)
+        if broken is not None and all(size <= max(network.pod) for size in shape):
+            return f"an axis of {broken}, which does not divide the pod's"
+    for size, limit in zip(sorted(shape, reverse=True), sorted(network.pod, reverse=True), strict=False):
+        if size > limit:
+            return f"an axis of {size}, and the pod's is {limit}"
     return ""
+
+
+def _no_cubes(network: Network, shape: tuple[int, ...]) -> str:
+    """Say why a slice is neither whole cubes nor a part of one whose sizes divide the cube's; empty if it is."""
+    cube = network.wrap.of
+    odd = next((size for size in shape if size % cube and cube % size), None)
+    if odd is None:
+        return ""
+    whole = "x".join([str(cube)] * network.axes)
+    return f"an axis of {odd}, and slices are made of whole cubes of {whole}, or are parts of one"

@@ -21,6 +21,4 @@ def lalr(name: str, grammar: str) -> Lark:
     from lark import Lark
 
     kept = str(TABLES / f"{name}.{sys.implementation.cache_tag}.lark") if TABLES.is_dir() else False
-    return Lark(
-        grammar, parser="lalr", lexer="basic", propagate_positions=False, maybe_placeholders=False, cache=kept
-    )
+    return Lark(grammar, parser="lalr", lexer="basic", propagate_positions=False, maybe_placeholders=False, cache=kept)

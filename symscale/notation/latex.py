@@ -13,6 +13,7 @@ from itertools import pairwise
 import sympy as sp
 
 from symscale.notation.formula_lexer import GREEK
+from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
 from symscale.notation.shape import Factor, LogBase, Root, fraction, signed_sum, terms
 from symscale.notation.text import round_parts
@@ -141,6 +142,8 @@ class _Printer:
             return "e"
         if factor.is_Integer and factor >= 0:
             return integer_latex(int(factor), self.style)
+        if factor.is_Float:
+            return format_number(sp.Rational(str(factor)), 6, "siunitx" if self.style.siunitx else "latex")
         if factor.is_Pow and not isinstance(factor, sp.exp):
             return self.power(factor)
         if factor.func in _FUNCTIONS or factor.func in _BRACKETS:

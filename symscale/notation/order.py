@@ -63,7 +63,8 @@ def arranged(names: Iterable[str], products: Iterable[Sequence[str]]) -> tuple[s
 def factor_key(name: str, order: Order) -> Key:
     """Return the sort key of a symbol as a factor.
 
-    The order's own symbols come first; then dimensions, names of the user's own, bytes, and rates: b*C/(2*W).
+    The order's own symbols come first; then bytes per element, dimensions, names of the user's own, bytes, and rates:
+    2*b*D*F/W, b*C/(2*W).
     """
     rank = _positions(order.symbols).get(name)
     return _default_key(name) if rank is None else (0, 0, rank, name)
@@ -85,6 +86,8 @@ def term_positions(terms: tuple[frozenset[str], ...]) -> dict[frozenset[str], li
 
 @lru_cache(maxsize=65536)
 def _default_key(name: str) -> Key:
+    if name == "b" or name.startswith("b_"):
+        return (0, 1, 0, name)
     known = TABLE.get(name)
     if known is None:
         return (1, 1, int("_" in name), name)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
 from symscale.notation.shape import Factor, LogBase, Root, fraction, signed_sum, terms
 
@@ -103,7 +104,7 @@ class _Printer:
         if factor.is_Add or factor.is_Mul or factor.is_Rational:
             return f"({self.sum(factor)})"
         if factor.is_Float:
-            return self.atom(sp.Rational(str(factor)))
+            return format_number(sp.Rational(str(factor)), 6, "ascii")
         return str(factor)
 
     def arguments(self, factor: sp.Expr) -> list[sp.Expr]:

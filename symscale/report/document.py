@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symscale.derivation.step import Derivation, Prose, Step
+from symscale.derivation.step import Derivation, Prose, Step, checked
 from symscale.notation.latex import relation_latex, to_latex
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
 from symscale.report.plain import in_units, one_line, small, statements
+from symscale.report.rounding import rounded
 from symscale.report.wide import LINE, wide_latex, width
 from symscale.solve.relation import Relation
 
@@ -68,7 +69,7 @@ def _view(derivation: Derivation, escape: Callable[[str], str]) -> dict[str, Any
     return {
         "title": derivation.title,
         "source": derivation.source,
-        "steps": [_step(each, derivation.order, escape) for each in derivation.steps],
+        "steps": [_step(each, derivation.order, escape) for each in checked(derivation)],
     }
 
 
@@ -103,15 +104,17 @@ _SIZES = ((75, ""), (110, r"\small"), (140, r"\footnotesize"))
 def equation_latex(equation: Relation, order: Order, mark: str = "") -> str:
     """Return an equation in LaTeX, with an alignment mark before its sign; long numbers on the right are rounded."""
     sign = _SIGNS[equation.op]
-    left = to_latex(equation.lhs, order)
+    left = to_latex(rounded(equation.lhs), order)
     if equation.rhs.is_number and not small(equation.rhs):
         return f"{left} {mark}{sign} {format_number(equation.rhs, 6, style='latex')}"
-    return f"{left} {mark}{sign} {wide_latex(equation.rhs, order, LINE - width(left))}"
+    return f"{left} {mark}{sign} {wide_latex(rounded(equation.rhs), order, LINE - width(left))}"
 
 
 def relation_inline(relation: Relation, order: Order) -> str:
-    """Return a relation for running text, on one line."""
-    return relation_latex(relation.lhs, relation.op, relation.rhs, order)
+    """Return a relation for running text, on one line; long numbers on the right are rounded."""
+    if relation.rhs.is_number and not small(relation.rhs):
+        return equation_latex(relation, order)
+    return relation_latex(rounded(relation.lhs), relation.op, rounded(relation.rhs), order)
 
 
 _SIGNS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge", "<<": r"\ll", ">>": r"\gg"}

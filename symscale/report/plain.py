@@ -8,10 +8,11 @@ from itertools import accumulate, pairwise
 
 import sympy as sp
 
-from symscale.derivation.step import Derivation, Prose, Step
+from symscale.derivation.step import Derivation, Prose, Step, checked
 from symscale.notation.numbers import displayed, format_number
 from symscale.notation.order import Order
 from symscale.notation.text import relation_text, to_text
+from symscale.report.rounding import rounded
 from symscale.solve.relation import Relation
 
 WIDTH = 96
@@ -25,10 +26,10 @@ _RELATION = re.compile(r"^.*? (?:=|<=|>=|<|>) ")
 
 
 def text(derivation: Derivation) -> str:
-    """Return a derivation as numbered steps of plain text."""
+    """Return a derivation as numbered steps of plain text, all of them checked. Raises StepError."""
     title = one_line(derivation.title)
     blocks = [f"{title}\n{'=' * min(len(title), WIDTH)}"]
-    blocks += [step_text(number, step, derivation.order) for number, step in enumerate(derivation.steps, 1)]
+    blocks += [step_text(number, step, derivation.order) for number, step in enumerate(checked(derivation), 1)]
     return "\n\n".join(blocks)
 
 
@@ -148,7 +149,7 @@ def equation_text(equation: Relation, order: Order) -> str:
     op = "=" if equation.op == "==" else equation.op
     if equation.rhs.is_number and not small(equation.rhs):
         return f"{to_text(equation.lhs, order)} {op} {format_number(equation.rhs, 6)}"
-    return relation_text(equation.lhs, op, equation.rhs, order)
+    return relation_text(rounded(equation.lhs), op, rounded(equation.rhs), order)
 
 
 def words(prose: Prose, order: Order) -> str:

@@ -1,4 +1,4 @@
-r"""Wide formulas in LaTeX, set on several lines inside `aligned`: arguments of a max, terms of a sum, sides of a line."""
+r"""Wide formulas in LaTeX, set on several lines inside `aligned`: arguments of a max, terms of a sum, fractions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Crossovers, optima, regimes and approximations of posynomials in positive symbols."""
 
 from symscale.solve.approximate import approximate, approximate_relation
+from symscale.solve.conjunction import alike, compatible, conjunction
 from symscale.solve.crossover import crossover
 from symscale.solve.integers import best_integers, integers_in
 from symscale.solve.limits import Approximation, Limit
@@ -18,9 +19,12 @@ __all__ = [
     "Regime",
     "Relation",
     "Solution",
+    "alike",
     "approximate",
     "approximate_relation",
     "best_integers",
+    "compatible",
+    "conjunction",
     "crossover",
     "dominant",
     "integers_in",

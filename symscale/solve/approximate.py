@@ -34,7 +34,7 @@ def approximate(expr: sp.Expr, limits: Iterable[Limit]) -> Approximation:
     1/(1 + B/D + B/F). A term goes if its quotient to another tends to 0, at whatever rates the limits are
     approached. X >> 1 says that X - 1 is about X, not that X hops take longer than a transfer: it drops a
     term only beside the same term times powers of long sizes. Raises UndecidedError if nothing can be
-    dropped, or if the leading terms may cancel.
+    dropped, if the leading terms may cancel, or if what is left is negative where the expression need not be.
     """
     named = tuple(limits)
     found = _approximated(expression(expr), named, scales(named))
@@ -60,8 +60,20 @@ def approximate_relation(
 
 def _approximated(expr: sp.Expr, limits: tuple[Limit, ...], moving: Scales) -> Approximation:
     found = leading(expr, moving)
+    _positive(expr, found.expr, limits)
     dropped = tuple(dict.fromkeys(found.dropped))
     return Approximation(expr, found.expr, dropped, limits, found.ratio, _distance(found.ratio))
+
+
+def _positive(expr: sp.Expr, near: sp.Expr, limits: Sequence[Limit]) -> None:
+    """Refuse a limit that leaves less than nothing of a difference: X >> 1 makes -1 of 64/X - 1."""
+    parts = near.args if isinstance(near, MinMaxBase) else (near,)
+    gone = next((part for part in parts if sign_of(part) == -1), None)
+    if gone is not None and sign_of(expr) != -1:
+        raise UndecidedError(
+            f"in the limit {'; '.join(map(str, limits))} only {gone} is left of a difference, which is below zero",
+            hint="name a limit in which the difference stays positive, or ask for the exact form",
+        )
 
 
 def _distance(ratio: sp.Expr) -> sp.Expr:

@@ -31,7 +31,7 @@ def crossover(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Expr, *, given: S
     if any(symbol in relation.free_symbols for relation in given):
         left, right = _without_assumed_factors(left, right, given)
     pieces = pieces_of(left, op, right, symbol)
-    pieces = tidied(_narrowed(pieces, given) if given else pieces)
+    pieces = tidied(narrowed(pieces, given) if given else pieces)
     cases = tuple(Case(conditions, piece.intervals) for piece in pieces for conditions in piece.region.relations())
     return Solution(Relation(lhs, op, rhs), unknown, cases, exact=True, assumptions=tuple(given))
 
@@ -77,7 +77,8 @@ def _assumed_positive(base: sp.Expr, given: Sequence[Relation]) -> bool:
     return False
 
 
-def _narrowed(pieces: Sequence[Piece], given: Sequence[Relation]) -> list[Piece]:
+def narrowed(pieces: Sequence[Piece], given: Sequence[Relation]) -> list[Piece]:
+    """Return the pieces where the assumptions hold. Raises UndecidedError if those contradict each other."""
     assumed: Region = EVERYWHERE
     for relation in given:
         inside = assumed.meet(compare(signed_terms(relation.lhs - relation.rhs), relation.op))

@@ -26,6 +26,9 @@ def _value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> Fraction | sp.E
         rational = _rational(expr, fractions)
         if rational is not None:
             return rational
+    # 1/floor(X/2) has no value for X < 2, and sympy refuses to compare it
+    if isinstance(expr, sp.Max | sp.Min) and (sp.zoo in parts or sp.nan in parts):
+        return sp.nan
     return expr.func(*map(_expression, parts))
 
 

@@ -10,6 +10,7 @@ import sympy as sp
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 
 from symscale.errors import UndecidedError
+from symscale.solve.contradiction import contradictory
 from symscale.solve.region import EVERYWHERE, Region, lean, order, relate
 from symscale.solve.relation import ALWAYS, Interval, Relation
 
@@ -348,8 +349,9 @@ def _bridged(region: Region, low: Interval, high: Interval) -> Iterator[tuple[Re
 
 
 def tidied(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces merged, without redundant conditions, those with an answer first."""
-    found = merged([_simplest(piece) for piece in merged(pieces)])
+    """Return the pieces merged, without redundant conditions and what no sizes meet, those with an answer first."""
+    found = [_simplest(piece) for piece in merged(pieces)]
+    found = merged([piece for piece in found if not contradictory(piece.region)])
     for piece in [each for each in found if any(mask == 2 for *_, mask in each.region.conditions)]:
         found = _taken_in(found, piece)
     return sorted(found, key=lambda piece: not piece.intervals)

@@ -250,8 +250,8 @@ def _higher(polynomial: Polynomial, op: str, region: Region) -> list[Piece]:
         unclear = next(power for power in sorted(polynomial) if polynomial[power].sign is None)
         return _by_sign(polynomial, unclear, op, region)
     raise UndecidedError(
-        f"a root of {_shown(polynomial)} has no closed form: degree {max(polynomial)} in the unknown, "
-        f"{_changes(signs)} sign change(s)",
+        f"a root of {_shown(polynomial)}, with u for the unknown or a power of it, has no closed form: "
+        f"degree {max(polynomial)}, {_changes(signs)} sign change(s)",
         hint="give numbers for the other symbols (--set or --on a chip), or drop a term by an assumption",
     )
 

@@ -1,0 +1,121 @@
+"""How To Scale Your Model, chapter 5: what the schemes compute, send and hold, side by side."""
+
+from symscale import derivation
+
+BOOK = "How To Scale Your Model, ch. 5"
+LAYER = "In[B, D] * W_in[D, F] * W_out[F, D] -> Out[B, D]"
+DP = "In[B_X, D] * W_in[D, F] * W_out[F, D] -> Out[B_X, D]"
+FSDP = "In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]"
+TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"
+MIXED = "In[B_X, D_Y] * W_in[D_X, F_Y] * W_out[F_Y, D_X] -> Out[B_X, D_Y]"
+PASSES = ("forward", "backward")
+
+
+def summary(d, text, chips, forward, backward):
+    """Write down the work of one chip in both passes and the bytes that it receives over long axes, in bf16."""
+    whole = d.program(LAYER, passes=PASSES).costs
+    layer = d.program(text, passes=PASSES)
+    sent = {}
+    for name, wanted in zip(PASSES, (forward, backward), strict=True):
+        d.collectives(layer, name)
+        flops = layer.costs[name].total_flops
+        d.equal(f"FLOPs_{name}", flops, whole[name].total_flops / d.read(chips), "One chip's share of the layer.")
+        sent[name] = received(d, layer, name)
+        d.expect(sent[name], wanted)
+    d.equal("bytes_both", sum(sent.values()), d.read(f"{forward} + {backward}"), "Both passes.")
+    return layer
+
+
+def received(d, layer, name):
+    """Write down the bytes that a chip receives in a pass, an AllReduce counted twice, and return them."""
+    moved = layer.costs[name].comm_bytes()
+    found = sum(moved.values()) if moved else d.read("0")
+    if moved:
+        found = d.approximate(f"bytes_{name}", found, "; ".join(f"{axis} >> 1" for axis in moved))
+    found = found.subs(d.symbol("b"), 2)
+    d.equal(f"bytes_{name}", found, found.expand(), "In bf16.")
+    return found
+
+
+@derivation("training/summary-dp", title="Data parallelism: nothing forward, the gradients backward", source=BOOK)
+def summary_dp(d):
+    layer = summary(d, DP, "X", "0", "8*D*F")
+    held = d.shards(layer, "W_in", "W_out")
+    copies = d.symbol("X") * sum(held.values()) / d.read("2*D*F")
+    d.equal("copies", copies, d.read("X"), "What all chips hold over the weights: one copy on each.")
+
+
+@derivation("training/summary-fsdp", title="FSDP: weights twice, gradients once", source=BOOK)
+def summary_fsdp(d):
+    summary(d, FSDP, "X", "4*D*F", "8*D*F")
+
+
+@derivation("training/summary-tp", title="Tensor parallelism: activations in both passes", source=BOOK)
+def summary_tp(d):
+    summary(d, TP, "Y", "4*B*D", "4*B*D")
+
+
+@derivation("training/summary-mixed", title="FSDP with tensor parallelism: each part over the other axis", source=BOOK)
+def summary_mixed(d):
+    summary(d, MIXED, "X*Y", "4*B*D/X + 4*D*F/Y", "4*B*D/X + 8*D*F/Y")
+
+
+@derivation("training/gradients", title="The gradients of a product of matrices", source=BOOK)
+def gradients(d):
+    layer = d.program("X[B, D] * A[D, F] -> Y[B, F]", passes=PASSES)
+    d.counts(layer, "backward")
+    d.expect(layer.costs["backward"].total_flops, "4*B*D*F")
+
+
+@derivation("training/stages", title="Pipelining splits the layers: weights over stages, the whole batch on each", source=BOOK)
+def stages(d):
+    layer = d.program(
+        "In[L_Z, B, D] * W_in[L_Z, D, F] -> Tmp[L_Z, B, F]; Tmp * W_out[L_Z, F, D] -> Out[L_Z, B, D]", passes=PASSES
+    )
+    d.collectives(layer)
+    d.collectives(layer, "backward")
+    held = d.shards(layer, "In", "W_in", "W_out")
+    d.expect(held["W_in"] + held["W_out"], "2*L*D*F/Z")
+
+
+def held(d, name, tokens, outer, inner, out, whole):
+    """Write down what a chip holds of a gated MLP: 10 B per parameter, and the results of three products per layer."""
+    layer = d.program(
+        f"In[{tokens}, {out}] * W_gate[{outer}, {inner}] -> g[{tokens}, {inner}]; "
+        f"In * W_up[{outer}, {inner}] -> u[{tokens}, {inner}]; act(g) .* u -> h[{tokens}, {inner}]; "
+        f"h * W_out[{inner}, {outer}] -> Out[{tokens}, {out}]",
+        passes=PASSES,
+    )
+    found = d.shards(layer, "W_gate", "W_up", "W_out", "g", "u", "Out")
+    share = sum(found[each] for each in ("W_gate", "W_up", "W_out")) / d.read("3*D*F")
+    kept = 2 * d.symbol("L") * sum(found[each] for each in ("g", "u", "Out"))
+    text = "bf16 weights, float32 moments of Adam, and in bf16 what each of the three products makes."
+    d.equal(f"M_{name}", 10 * d.symbol("P") * share + kept, d.read(whole), text)
+    d.expect(10 * d.symbol("P") * share + kept, whole)
+
+
+@derivation("training/memory-by-scheme", title="What a chip holds under each scheme", source=BOOK)
+def memory_by_scheme(d):
+    held(d, "dp", "B_X", "D", "F", "D", "10*P + 2*L*B*(D + 2*F)/X")
+    held(d, "fsdp", "B_X", "D_X", "F", "D", "10*P/X + 2*L*B*(D + 2*F)/X")
+    held(d, "tp", "B", "D", "F_Y", "D_Y", "10*P/Y + 2*L*B*(D + 2*F)/Y")
+    held(d, "mixed", "B_X", "D_X", "F_Y", "D_Y", "10*P/(X*Y) + 2*L*B*(D + 2*F)/(X*Y)")
+
+
+@derivation("training/mixed-or-fsdp", title="Up to which batch eight ways of tensor parallelism beat FSDP alone", source=BOOK)
+def mixed_or_fsdp(d):
+    # 16 x 16 x 16 chips
+    known = {"F": 32768, "N_chips": 4096}
+    layer = d.program(MIXED, axes={"X": 2, "Y": 1}, passes=["forward"])
+    t = d.times(layer)
+    products = d.approximate("T_tp", t.axes["Y"], "Y >> 1")
+    gathers = d.approximate("T_fsdp", t.axes["X"], "X >> 1")
+    alone = d.program(FSDP, axes={"X": 3}, passes=["forward"])
+    whole = d.approximate("T_alone", d.times(alone).comms, "X >> 1")
+    eight = {d.symbol("X"): d.read("N_chips/8"), d.symbol("Y"): d.read("8")}
+    d.remark("With 8 ways the gathers take 3/16 of those of FSDP alone: the products decide.")
+    d.equal("share", gathers.subs(eight) / whole, d.read("3/16"), "Gathers with 8 ways over those of FSDP alone.")
+    most = d.crossover(products.subs(eight), "<=", whole, "B", exact=True, title="Where eight ways send less")
+    d.evaluate(most, values=known, expect="5.6e6")
+    least = d.crossover(gathers.subs(eight), "<=", products.subs(eight), "B", exact=True, title="Where fewer ways would do")
+    d.evaluate(least, values=known, expect="1.05e6")

@@ -1,0 +1,51 @@
+"""Formulas with long numbers in them, rounded for reading: min(2*K, 39400/9) is min(2*K, 4377.78)."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from symscale.notation.numbers import decimal
+
+DIGITS = 6
+
+
+def rounded(expr: sp.Expr) -> sp.Expr:
+    """Return a formula with its long coefficients rounded to six digits, and fractions that stand alone as decimals."""
+    if not expr.free_symbols:
+        return expr
+    replaced = {part: _coefficient(part) for part in expr.atoms(sp.Mul)}
+    shown = expr.xreplace({part: other for part, other in replaced.items() if other is not part})
+    return _alone(shown)
+
+
+def _coefficient(product: sp.Mul) -> sp.Expr:
+    """Return a product with a coefficient of more than six digits rounded; a small one divides by a large number."""
+    number, rest = product.as_coeff_Mul()
+    if not number.is_Rational or not (_long(number.p) or _long(number.q)):
+        return product
+    size = abs(number)
+    near = _near(size) if size >= 1 else 1 / _near(1 / size)
+    return sp.Mul(sp.sign(number) * near, rest)
+
+
+def _alone(expr: sp.Expr) -> sp.Expr:
+    """Return the formula with fractions that are arguments of a Max or Min as decimals."""
+    if not expr.args:
+        return expr
+    parts = [_alone(each) for each in expr.args]
+    if not isinstance(expr, sp.Max | sp.Min):
+        return expr if parts == list(expr.args) else expr.func(*parts)
+    parts = [sp.Float(each, DIGITS) if each.is_Rational and not each.is_Integer else each for each in parts]
+    return expr.func(*parts, evaluate=False)
+
+
+def _near(size: sp.Rational) -> sp.Expr:
+    """Return a number of at least 1 with six digits: a whole one, or a decimal."""
+    if size >= 10 ** (DIGITS - 1):
+        digits = decimal(size, DIGITS)
+        return sp.Integer(digits.digits) * sp.Integer(10) ** (digits.exponent - len(digits.digits))
+    return size if size.is_Integer else sp.Float(size, DIGITS)
+
+
+def _long(number: int) -> bool:
+    return len(str(abs(number)).rstrip("0")) > DIGITS
