@@ -70,7 +70,8 @@ def test_every_collective_of_a_plan_has_axes_of_the_mesh_and_all_layouts_are_leg
         for value in made.values.values():
             if value.layout is not None:
                 used = [axis for axes in value.layout.axes for axis in axes]
-                assert len(used) == len(set(used)) and set(used) <= set(AXES)
+                assert len(used) == len(set(used))
+                assert set(used) <= set(AXES)
         assert set(made.mesh) == set(AXES)
 
 

@@ -375,7 +375,7 @@ def _numbers(
 
 
 def _in_the_limit(made: Optimised, limit: sp.Expr, number: sp.Expr, span: int) -> dict[int, sp.Expr]:
-    """Return the loss of each whole mesh by the form that gave the optimum; none at the edges, where it says nothing."""
+    """Return the loss of each whole mesh by the form that gave the optimum; none at the edges."""
     variable = made.variable
     there = relative(limit, variable)
     if not made.limits or not 1 <= number <= span or there.free_symbols - {variable}:
