@@ -1,4 +1,4 @@
-"""How To Scale Your Model, chapter 4: each projection of attention apart, its heads, and the two gradients of a product."""
+"""How To Scale Your Model, chapter 4: each projection of attention, its heads, and the gradients of a product."""
 
 from symscale import derivation, training
 

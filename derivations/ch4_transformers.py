@@ -196,7 +196,9 @@ def attention_block(d):
     d.expect(length, "T <= 4*D")
     layer = put(d, (found["scores"] + found["attention"]) / d.symbol("L"), {"B": "B*T", "K": "N_heads"})
     whole = d.read("24*B*T*D*N_heads*H + 12*B*T^2*N_heads*H")
-    d.equal("FLOPs_block", layer.expand(), whole, "Of one layer, with a KV head for each query head and B sequences of T.")
+    d.equal(
+        "FLOPs_block", layer.expand(), whole, "Of one layer, with a KV head for each query head and B sequences of T."
+    )
 
 
 @derivation("transformer/scores-projections", title="Question 5: scores pass the projections at 2 D", source=BOOK)

@@ -67,7 +67,7 @@ def gradients(d):
     d.expect(layer.costs["backward"].total_flops, "4*B*D*F")
 
 
-@derivation("training/stages", title="Pipelining splits the layers: weights over stages, the whole batch on each", source=BOOK)
+@derivation("training/stages", title="Pipelining splits the layers: a stage keeps 1/Z of the weights", source=BOOK)
 def stages(d):
     layer = d.program(
         "In[L_Z, B, D] * W_in[L_Z, D, F] -> Tmp[L_Z, B, F]; Tmp * W_out[L_Z, F, D] -> Out[L_Z, B, D]", passes=PASSES
@@ -102,7 +102,7 @@ def memory_by_scheme(d):
     held(d, "mixed", "B_X", "D_X", "F_Y", "D_Y", "10*P/(X*Y) + 2*L*B*(D + 2*F)/(X*Y)")
 
 
-@derivation("training/mixed-or-fsdp", title="Up to which batch eight ways of tensor parallelism beat FSDP alone", source=BOOK)
+@derivation("training/mixed-or-fsdp", title="Up to which batch eight ways beat FSDP alone", source=BOOK)
 def mixed_or_fsdp(d):
     # 16 x 16 x 16 chips
     known = {"F": 32768, "N_chips": 4096}

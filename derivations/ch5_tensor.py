@@ -126,6 +126,9 @@ def mixed_backward(d):
 def mixed_mesh(d):
     layer, t = mixed(d, "max", X=2, Y=1)
     best = d.optimise(layer, t, "X", subject_to="X*Y = N_chips", on="tpu-v5p", values=NUMBERS)
+    whole, *_ = best.integers[0]
+    d.number("X_whole", d.read(str(whole)), expect="16")
+    d.number("Y_whole", d.read(f"N_chips/{whole}"), values=NUMBERS, expect="4")
     d.number("X", best.point, values=NUMBERS, expect="13.69")
 
 

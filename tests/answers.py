@@ -5,11 +5,13 @@ of its equations states, or a `formula` in the symbols of a chip (`on`) and of a
 in. `printed` is what the source says: a formula, a number, or yes or no; it holds to half a unit of its last digit, or
 `within` a relative distance that its words allow. `ours` is the value where nothing is printed, or where what is
 printed is something else; then `why` says how the two differ, and the test makes sure that they do. A
-`note` is for the reader.
+`note` is for the reader. A chapter's file lists its `entries` above the rows, so that none is left out.
 
-A quantity may be a relation, such as "B >= 16", for a yes or a no; or `collectives`, those of the forward pass of the
-last program, in their order. `whole` takes the floor, the ceiling or the next power of two of a number. A row that has
-`not_modelled` alone says why no derivation answers the entry.
+A quantity may be a relation, such as "B >= 16", for a yes or a no; or say what the last program is compiled to:
+`collectives` (of the forward pass; of another with `collectives backward` or `collectives both`), `products backward`,
+the one `product dW_in`, or the text of the `program`. A formula may be several with ";" between them. `whole` takes the
+floor, the ceiling or the next power of two of a number. A row that has `not_modelled` alone says why no derivation
+answers the entry.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from math import prod
 from pathlib import Path
 
 import sympy as sp
+from compiled import TEXTS
 
 from symscale import parse_formula, parse_relation
 from symscale.derivation import Builder
@@ -58,6 +61,12 @@ class Row:
 def rows(name: str) -> tuple[Row, ...]:
     """Return the rows of a file."""
     return tuple(Row(**each) for each in tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))["row"])
+
+
+def entries(name: str) -> list[str]:
+    """Return the ids that the source of a file has, as the file itself lists them: each needs a row."""
+    found: list[str] = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))["entries"]
+    return found
 
 
 @cache
@@ -139,12 +148,16 @@ def verdict(row: Row) -> str:
     return "yes" if said == {True} else "no"
 
 
-def collectives(row: Row) -> str:
-    """Return the collectives of a derivation's last program, forward, with their mesh axes."""
-    layer = written(row.derivation).layer
-    assert layer is not None
-    transfers = [each.collective for each in layer.costs["forward"].transfers]
-    return ", ".join(f"{each.kind} {','.join(each.axes)}" for each in transfers)
+def words(row: Row) -> str | None:
+    """Return what a row derives as a text: of a compiled program, yes or no, or several values; None for one value."""
+    kind, _, which = row.quantity.partition(" ")
+    if kind in TEXTS:
+        layer = written(row.derivation).layer
+        assert layer is not None
+        return TEXTS[kind](layer, which or "forward")
+    if ";" in row.formula:
+        return "; ".join(str(read(each).xreplace(known(row))) for each in row.formula.split(";"))
+    return verdict(row) if {row.printed, row.ours} & {"yes", "no"} else None
 
 
 def check(row: Row) -> None:
@@ -152,8 +165,8 @@ def check(row: Row) -> None:
     if row.not_modelled:
         assert row == Row(row.id, not_modelled=row.not_modelled, note=row.note), "nothing is derived for such a row"
         return
-    if row.quantity == "collectives" or {row.printed, row.ours} & {"yes", "no"}:
-        said = collectives(row) if row.quantity == "collectives" else verdict(row)
+    said = words(row)
+    if said is not None:
         assert said == (row.ours or row.printed), said
         assert not row.why or said != row.printed, said
         return

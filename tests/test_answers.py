@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from answers import Row, check, rows
+from answers import DATA, Row, check, entries, rows
 
 FILES = (
     "chapter1",
@@ -21,7 +21,9 @@ FILES = (
     "disputes",
     "runs",
 )
-OTHER = {"yes": "no", "no": "yes"}
+# chapter 11 has nothing to derive
+CHAPTERS = tuple(f"chapter{number}" for number in (*range(1, 11), 12))
+OTHER = {"yes": "no", "no": "yes", "0": "1"}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -30,6 +32,17 @@ def test_ids_occur_once_and_reasons_have_values(name: str) -> None:
     assert len({row.id for row in found}) == len(found)
     assert all(bool(row.why) is bool(row.printed and row.ours) for row in found)
     assert all([bool(row.formula), bool(row.derivation), bool(row.not_modelled)].count(True) == 1 for row in found)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_entry_of_a_chapter_has_a_row(name: str) -> None:
+    listed = entries(name)
+    assert len(set(listed)) == len(listed) > 0
+    assert {row.id for row in rows(name)} == set(listed)
+
+
+def test_every_file_of_a_chapter_is_compared() -> None:
+    assert {file.stem for file in DATA.glob("chapter*.toml")} == set(CHAPTERS)
 
 
 @pytest.mark.parametrize(

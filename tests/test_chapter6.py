@@ -9,7 +9,6 @@ from symscale.derivation import verify
 from symscale.derivation.registry import ids
 from symscale.derivation.step import doubled
 from symscale.errors import StepError
-from symscale.transformer import model
 
 LIBRARY = [each for each in ids() if each.startswith(("llama3/", "runs/"))]
 
@@ -17,16 +16,6 @@ LIBRARY = [each for each in ids() if each.startswith(("llama3/", "runs/"))]
 @pytest.mark.parametrize("row", rows("chapter6"), ids=lambda row: row.id)
 def test_answers(row: Row) -> None:
     check(row)
-
-
-def test_the_config_of_the_large_model() -> None:
-    # ch6.p2a.config
-    found = model("llama3-405b")
-    assert (found.L, found.D, found.V) == (126, 16384, 128256)
-    assert found.mlp is not None
-    assert found.mlp.F == 53248
-    heads = found.attention
-    assert (heads.N_heads, heads.K, heads.H) == (128, 8, 128)  # type: ignore[union-attr]
 
 
 def test_the_best_mesh_of_a_pod() -> None:

@@ -20,6 +20,7 @@ from symscale.derivation.evaluate import long_axes, settled_by
 from symscale.derivation.layer import Layer
 from symscale.derivation.limits import readable
 from symscale.derivation.proof import Covers, Equal
+from symscale.derivation.shorter import factored, longer_than
 from symscale.derivation.step import Proof, Prose, Step
 from symscale.derivation.strictest import Strictest, binding, known_values, of_resource, strictest
 from symscale.derivation.units import unit_beside
@@ -105,7 +106,7 @@ def _forms(found: Crossover, each: Numbered, context: Context) -> tuple[list[Rel
     general = bounds(unknown, each.case)
     widths = {k: v for k, v in context.layer.typed.numbers.items() if k not in unknown.free_symbols}
     shown, again = list(general), [one.rhs for one in general]
-    typed = [Relation(one.lhs, one.op, sp.factor_terms(one.rhs.subs(widths))) for one in general]
+    typed = [Relation(one.lhs, one.op, factored(one.rhs.subs(widths))) for one in general]
     if any(one.rhs.free_symbols & set(widths) for one in general):
         shown += typed
         again += [one.rhs.subs(list(widths.items())) for one in general]
@@ -176,12 +177,10 @@ def _has_unknown(found: Crossover) -> Prose:
             parts += [" otherwise"]
         elif case.when:
             parts += [" if ", *[part for each in case.when for part in (" and ", each)][1:]]
-    return (*parts, ".") if _length(parts) <= MOST_SAID else f"{_start(found)}: longer bounds, in the steps above."
-
-
-def _length(parts: Sequence[str | sp.Expr | Relation]) -> int:
-    relations = [each for each in parts if isinstance(each, Relation)]
-    return sum(len(to_text(each.lhs)) + len(to_text(each.rhs)) for each in relations)
+    sides = [side for each in parts if isinstance(each, Relation) for side in (each.lhs, each.rhs)]
+    if any(longer_than(side, MOST_SAID) for side in sides) or sum(len(to_text(side)) for side in sides) > MOST_SAID:
+        return (f"{_start(found)}: longer bounds, in the steps above.",)
+    return (*parts, ".")
 
 
 def _case_with_units(found: Crossover, case: Case) -> list[str | sp.Expr | Relation]:

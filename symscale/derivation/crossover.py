@@ -11,7 +11,7 @@ from symscale.derivation.layer import Layer
 from symscale.derivation.limits import approximation, instead, limit_text, limit_words, readable
 from symscale.derivation.mesh import apart
 from symscale.derivation.proof import Covers, Dimensioned, Solved, Substituted
-from symscale.derivation.shorter import shorter
+from symscale.derivation.shorter import factored, longer_than, shorter
 from symscale.derivation.step import Prose, Step
 from symscale.derivation.units import unit_of
 from symscale.derivation.usual import usual_limits
@@ -347,10 +347,10 @@ def _distance(
     lines: list[Prose] = [
         ("The limit is consistent with its own answer if ", *limit_words(each), ".")
         for each in consistent
-        if len(to_text(each.small)) <= MOST_READ
+        if not longer_than(each.small, MOST_READ)
     ]
     title = f"{where}how far off the limit is"
-    if len(to_text(ratio)) > MOST_READ:
+    if longer_than(ratio, MOST_READ):
         reason = "The exact border is too long to be compared at a glance; the limit has changed the sides as shown."
         covers = (Covers(exact.solution, long), Covers(approximated.solution, long))
         return [Step("remark", title, reason, (), covers, tuple(lines))] if lines else []
@@ -395,7 +395,7 @@ def _dtype_form(where: str, found: Crossover, layer: Layer) -> list[Step]:
         return []
     names = sorted({layer.typed.dtype[name] for name in layer.program.leaves})
     values = tuple(numbers.items())
-    typed = tuple(Relation(e.lhs, e.op, sp.factor_terms(e.rhs.xreplace(numbers))) for e in equations)
+    typed = tuple(Relation(e.lhs, e.op, factored(e.rhs.xreplace(numbers))) for e in equations)
     title = f"{where}in {', '.join(names)}"
     reason = "Put in " + ", ".join(f"{key} = {to_text(value)} B" for key, value in values) + "."
     return [Step("substitute", title, reason, typed, (Substituted(equations, values),))]

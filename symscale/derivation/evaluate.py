@@ -22,6 +22,7 @@ from symscale.derivation.crossover import (
 from symscale.derivation.layer import Layer
 from symscale.derivation.limits import readable
 from symscale.derivation.proof import Evaluated, Settled
+from symscale.derivation.shorter import factored
 from symscale.derivation.step import Prose, Step
 from symscale.derivation.units import unit_beside
 from symscale.errors import SymscaleError
@@ -85,7 +86,7 @@ def _steps(
     said: set[sp.Symbol] = set()
     for number, each in enumerate(left):
         formulas = bounds(found.headline.unknown, each.case)
-        equations = tuple(Relation(e.lhs, e.op, sp.factor_terms(e.rhs.xreplace(known))) for e in formulas)
+        equations = tuple(Relation(e.lhs, e.op, factored(e.rhs.xreplace(known))) for e in formulas)
         parts = [e.rhs for e in formulas] or [side for e in each.case.when for side in (e.lhs, e.rhs)]
         names = {s for part in parts for s in part.free_symbols if s in known}
         words = () if equations else (case_words(found.headline.unknown, each.numeric),)
@@ -221,7 +222,7 @@ def _left(cases: tuple[Case, ...], numbers: tuple[tuple[sp.Symbol, sp.Expr], ...
 
 
 def _put_in(interval: Interval, known: Mapping[sp.Symbol, sp.Expr]) -> Interval:
-    lo, hi = (sp.factor_terms(end.xreplace(known)) for end in (interval.lo, interval.hi))
+    lo, hi = (factored(end.xreplace(known)) for end in (interval.lo, interval.hi))
     return replace(interval, lo=lo, hi=hi)
 
 
@@ -241,7 +242,7 @@ def decided(condition: Relation) -> bool | None:
 
 def _numeric(condition: Relation) -> Relation:
     """Return a condition with its number on the right, at least 1 where both sides may be turned over."""
-    lhs, rhs, op = sp.factor_terms(condition.lhs), sp.factor_terms(condition.rhs), condition.op
+    lhs, rhs, op = factored(condition.lhs), factored(condition.rhs), condition.op
     if not lhs.free_symbols:
         lhs, rhs, op = rhs, lhs, MIRROR[op]
     factor, lhs = lhs.as_coeff_Mul()

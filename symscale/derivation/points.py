@@ -19,6 +19,7 @@ Point = dict[sp.Symbol, sp.Expr]
 # One symbol moves at a time: by some power of ten, and if that does not help, to the best of values that lie
 # STEP to a decade, on so many decades to both sides.
 NUDGES, MOVES, STEP, DECADES = 4, 12, 1, 8
+STRIDES = 24
 HALVINGS = 24
 # Where between two borders a value is tried, and what a side counts that has no logarithm.
 SHARES, FAR = (0.02, 0.5, 0.98), 100.0
@@ -33,6 +34,24 @@ def random_point(symbols: Iterable[sp.Symbol], rng: random.Random) -> Point:
 def at_least_two(point: Point, symbols: Collection[sp.Symbol]) -> Point:
     """Return the point with 2 more for symbols that count from 2, such as the chips of an axis that sends."""
     return {name: value + 2 if name in symbols else value for name, value in point.items()}
+
+
+def walked(
+    conditions: Sequence[Relation], point: Point, from_two: Collection[sp.Symbol], rng: random.Random
+) -> Point | None:
+    """Return a point that meets conditions after a few steps by powers of ten, or None: quick, where they are wide."""
+    point = at_least_two(point, from_two)
+    for _ in range(STRIDES):
+        broken = next((each for each in conditions if not _surely(each, point)), None)
+        if broken is None:
+            return point
+        names = sorted(broken.free_symbols & point.keys(), key=str)
+        if not names:
+            return None
+        name = rng.choice(names)
+        value = _nudged(point[name], rng)
+        point = {**point, name: value + 2 if name in from_two and value < 2 else value}
+    return None
 
 
 def meeting(

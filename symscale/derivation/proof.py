@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from symscale.derivation.points import Point, at_least_two, meeting, random_point
+from symscale.derivation.points import Point, at_least_two, meeting, random_point, walked
 from symscale.errors import StepError, UndecidedError, UnitError
 from symscale.notation.text import relation_text, to_text
 from symscale.quantity import PURE, Dimension, check, dimension_of, parse_unit, table_dimensions
@@ -20,6 +20,7 @@ from symscale.solve.relation import Case, Interval, Relation, Solution, sign_at,
 
 SAMPLES = 3
 ATTEMPTS = 40
+QUICK = 12
 UNDEFINED = (sp.nan, sp.zoo, sp.oo)
 
 
@@ -156,10 +157,14 @@ class Solved:
         tested = 0
         symbols = {*question.free_symbols, *(s for each in equations for s in each.free_symbols)}
         borders = [Relation(each.rhs, ">", sp.S.Zero) for each in equations]
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             if tested == SAMPLES:
                 break
-            point = meeting((*self.conditions, *borders), random_point(symbols, rng), self.at_least_two, rng)
+            start = random_point(symbols, rng)
+            if attempt < QUICK:
+                point = walked(self.conditions, start, self.at_least_two, rng)
+            else:
+                point = meeting((*self.conditions, *borders), start, self.at_least_two, rng)
             if point is not None:
                 tested += self._agrees(question, equations, point)
         if tested < SAMPLES:

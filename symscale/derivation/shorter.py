@@ -6,20 +6,38 @@ import sympy as sp
 
 from symscale.notation.text import to_text
 
-# A sum of more terms is not factored: that could take long, and seldom gives anything.
-MOST_FACTORED = 6
+# Factoring a sum of more terms could take long, and seldom gives anything.
+FACTORED = range(2, 7)
+LONGEST = 400
 
 
 def shorter(expr: sp.Expr) -> sp.Expr:
     """Return the formula with its short polynomials factored, X*G + X - G - 1 = (X - 1)*(G + 1), if shorter."""
+    if _nodes_exceed(expr, LONGEST) or not expr.has(sp.Add):
+        return expr
+    length = sp.count_ops(expr)
     sums = {each: sp.factor(each) for each in expr.atoms(sp.Add) if _few_plain_terms(each)}
     products = {each: product for each, product in sums.items() if product.is_Mul}
     best = expr
-    for other in (sp.factor_terms(expr), sp.factor_terms(expr.xreplace(products))):
-        if len(to_text(other)) < len(to_text(best)):
-            best = other
+    for other in (sp.factor_terms(expr), *([sp.factor_terms(expr.xreplace(products))] if products else [])):
+        if sp.count_ops(other) < length:
+            best, length = other, sp.count_ops(other)
     return best
 
 
+def factored(expr: sp.Expr) -> sp.Expr:
+    """Return the formula with what all terms of a sum share in front; a very long one stays as it is."""
+    return expr if _nodes_exceed(expr, LONGEST) else sp.factor_terms(expr)
+
+
+def longer_than(expr: sp.Expr, characters: int) -> bool:
+    """Say whether the text of a formula is longer; a very long one is not written for that."""
+    return _nodes_exceed(expr, characters) or len(to_text(expr)) > characters
+
+
+def _nodes_exceed(expr: sp.Expr, most: int) -> bool:
+    return any(count > most for count, _ in enumerate(sp.preorder_traversal(expr)))
+
+
 def _few_plain_terms(total: sp.Expr) -> bool:
-    return len(total.args) <= MOST_FACTORED and bool(total.is_polynomial(*total.free_symbols))
+    return len(total.args) in FACTORED and bool(total.is_polynomial(*total.free_symbols))

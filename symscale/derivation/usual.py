@@ -11,6 +11,9 @@ from symscale.solve.limits import Limit
 from symscale.solve.relation import Relation
 from symscale.vocabulary import symbol
 
+# Limits for more terms than these would name dozens of sizes, and no reader could tell whether they hold.
+MOST_TERMS = 40
+
 
 def usual_limits(relation: Relation, unknown: sp.Expr, layer: Layer | None, resource: str) -> list[Limit]:
     """A mesh axis that stays a symbol is long; against HBM the terms with more of the unknown are small."""
@@ -26,6 +29,8 @@ def usual_limits(relation: Relation, unknown: sp.Expr, layer: Layer | None, reso
 def _small(spent: sp.Expr, unknown: sp.Expr, layer: Layer) -> list[Limit]:
     """Return the weakest limits in which only the terms with the least of the unknown are left: B/X << D, F."""
     terms = sp.Add.make_args(sp.expand(spent))
+    if len(terms) > MOST_TERMS:
+        return []
     powers = {term: term.as_coeff_exponent(unknown)[1] for term in terms}
     if any((term / unknown**power).has(unknown) for term, power in powers.items()):
         return []

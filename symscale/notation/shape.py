@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from math import gcd
 from typing import TypeAlias
 
 import sympy as sp
 
 from symscale.notation.order import Key, Order, factor_key, term_positions
+
+LONG = 60
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def term_key(term: sp.Expr, order: Order) -> tuple[bool, list[tuple[Key, float]]
         elif base.free_symbols:
             keys.append((min(factor_key(s.name, order) for s in base.free_symbols), 0.0))
     keys.sort()
-    return bool(coefficient.is_negative), [*keys, (_END, 0.0)], below, "" if rest.is_Symbol else str(rest)
+    return bool(coefficient.is_negative), [*keys, (_END, 0.0)], below, "" if rest.is_Symbol else _name(rest)
 
 
 def fraction(expr: sp.Expr, order: Order) -> Fraction:
@@ -189,21 +192,28 @@ def _key(factor: Factor, order: Order, before: dict[frozenset[str], str]) -> tup
     if isinstance(factor, Root) and not (factor.above or factor.below):
         return (0, _END, 1, "")
     if isinstance(factor, Root | LogBase):
-        return (4 if isinstance(factor, Root) else 3, _END, 0, str(factor))
+        return (4 if isinstance(factor, Root) else 3, _END, 0, _name(factor))
     base, _ = factor.as_base_exp()
     if base.is_number:
-        return (0, _END, 0, str(factor))
+        return (0, _END, 0, _name(factor))
     if base.is_Symbol:
-        return (1, factor_key(base.name, order), 1, str(factor))
+        return (1, factor_key(base.name, order), 1, _name(factor))
     if factor.is_Add:
         follower = before.get(frozenset(s.name for s in factor.free_symbols))
         if follower is not None:
             return (1, factor_key(follower, order), 0, "")
     names = [factor_key(s.name, order) for s in base.free_symbols]
-    return (2 if base.is_Add else 3, min(names, default=_END), 0, str(factor))
+    return (2 if base.is_Add else 3, min(names, default=_END), 0, _name(factor))
 
 
 def signed_sum(pieces: Iterable[str]) -> str:
     """Return printed terms as a sum; a term that begins with a minus is subtracted."""
     first, *others = pieces
     return first + "".join(f" - {each[1:]}" if each.startswith("-") else f" + {each}" for each in others)
+
+
+def _name(factor: Factor) -> str:
+    """Return what settles the place of formulas that are alike otherwise; a long one is not written out for that."""
+    if isinstance(factor, sp.Expr) and any(n > LONG for n, _ in enumerate(sp.preorder_traversal(factor))):
+        return " ".join(islice(sorted(map(str, factor.free_symbols)), LONG))
+    return str(factor)
