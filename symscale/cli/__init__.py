@@ -11,6 +11,7 @@ import click
 
 from symscale.cli.compare import compare
 from symscale.cli.completion import completion
+from symscale.cli.coverage import coverage
 from symscale.cli.derive import derive
 from symscale.cli.hlo import hlo
 from symscale.cli.library import list_, report, show
@@ -39,7 +40,22 @@ def cli() -> None:
     """
 
 
-for command in (derive, solve, compare, machines, model, memory, plan, serve, hlo, list_, show, report, completion):
+for command in (
+    derive,
+    solve,
+    compare,
+    machines,
+    model,
+    memory,
+    plan,
+    serve,
+    hlo,
+    list_,
+    show,
+    report,
+    coverage,
+    completion,
+):
     cli.add_command(command)
 
 

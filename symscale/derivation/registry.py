@@ -125,13 +125,19 @@ def _run(file: Path) -> None:
         raise SymscaleError(message, hint="Correct the derivation's file.") from error
 
 
+@lru_cache(maxsize=512)
+def blackboard(id: str) -> Builder:
+    """Return the blackboard with a registered derivation written on it, its steps not yet checked."""
+    found = entry(id)
+    d = Builder(found.title, found.source)
+    found.write(d)
+    return d
+
+
 def written(id: str) -> Derivation:
     """Derive a registered derivation, live, and check every step. Raises StepError if one fails."""
     from symscale.derivation.step import checked
 
-    found = entry(id)
-    d = Builder(found.title, found.source)
-    found.write(d)
-    derivation = d.derivation
+    derivation = blackboard(id).derivation
     checked(derivation)
     return derivation

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from symscale.derivation.registry import files, written
 from symscale.errors import SymscaleError
+from symscale.exercise import coverage
+from symscale.report import errata
 from symscale.report.document import escape_markdown, latex, markdown
 from symscale.report.files import write_atomically
 
@@ -52,8 +54,15 @@ def rendered() -> dict[str, str]:
             f"  - `{each}`: {escape_markdown(derivation.title)}"
             for each, derivation in zip(ids, derivations, strict=True)
         ]
+    found["errata.md"] = _errata()
+    index += ["", "[Errata](errata.md): printed answers that differ from what is derived, and why."]
     found["README.md"] = "\n".join(index) + "\n"
     return found
+
+
+def _errata() -> str:
+    chapters = list(coverage.chapters())
+    return f"# Printed answers\n\n{errata.coverage(chapters, 'md')}\n\n{errata.errata(chapters)}\n"
 
 
 def heading(file: Path) -> str:

@@ -1,0 +1,1 @@
+"""Exercises: printed answers beside what the engine derives."""

@@ -1,0 +1,63 @@
+"""Coverage and errata: how many printed answers are derived, and every one that differs, with the reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from symscale.exercise.coverage import STATUSES, Chapter
+from symscale.report.grid import Column, grid
+
+COUNTS = (Column("answers"), Column("entries", right=True), *(Column(each, right=True) for each in STATUSES))
+DIFFERENCES = (Column("id"), Column("printed"), Column("derived"), Column("printed/derived", right=True), Column("why"))
+
+
+def coverage(found: Sequence[Chapter], style: str) -> str:
+    """Return the counts of every chapter, and of all, in `text`, `md`, `latex` or `json`."""
+    if style == "json":
+        return coverage_json(found)
+    rows = [(each.name, str(len(each.outcomes)), *(str(each.count(status)) for status in STATUSES)) for each in found]
+    if len(found) > 1:
+        totals = (str(sum(each.count(status) for each in found)) for status in STATUSES)
+        rows.append(("all", str(sum(len(each.outcomes) for each in found)), *totals))
+    notes = (
+        "Every entry is derived now. Open: the source prints no value. Not modelled: nothing that a derivation could "
+        "state; the row says why.",
+    )
+    return grid("Printed answers and what is derived for them", COUNTS, rows, style, notes=notes)
+
+
+def coverage_json(found: Sequence[Chapter]) -> str:
+    """Return every entry with its outcome as JSON."""
+    chapters = [
+        {
+            "name": each.name,
+            "entries": [
+                {**asdict(one.row), "status": one.status, "derived": one.derived, "ratio": one.ratio}
+                for one in each.outcomes
+            ],
+        }
+        for each in found
+    ]
+    return json.dumps({"schema": "symscale.coverage/1.0", "chapters": chapters}, indent=2, ensure_ascii=False)
+
+
+def errata(found: Sequence[Chapter], style: str = "md") -> str:
+    """Return the entries whose print differs from what is derived, by chapter."""
+    parts = []
+    for each in found:
+        rows = [
+            (
+                one.row.id,
+                one.row.printed,
+                one.derived,
+                f"{one.ratio:.4g}" if one.ratio is not None else "",
+                one.row.why,
+            )
+            for one in each.outcomes
+            if one.status == "differs"
+        ]
+        if rows:
+            parts.append(grid(each.name, DIFFERENCES, rows, style))
+    return "\n\n".join(parts)
