@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 from answers import Row, check, rows, written
-from compiled import collectives
+
+from symscale.exercise.compiled import collectives
 
 
 @pytest.mark.parametrize("row", rows("chapter5"), ids=lambda row: row.id)

@@ -67,9 +67,12 @@ ONE_AXIS, TWO_AXES = "In[B_Z, D] * W[D_Z, F] -> Out[B_Z, F]", "In[B_X, D_Y] * W[
 # by hand: 2*b*I*K/W is J*b*I/W at J = 2*K, and 2*I*J*K/C is not above b*I*J/W where K <= b*C/(2*W)
 ANSWERS = [
     (GATHER, REDUCE, {"solve": "J", "on": "tpu-v5e"}, ["for X ≫ 1, on TPU v5e", "J <= min(b*C/W_ici, 2*K)",
-                                                      "J <= min(2*K, 4377.78)", "elsewhere the second is faster"]),
+                                                      "J <= min(2*K, 4377.78) elements",
+                                                      "elsewhere the second is faster"]),
     (ONE_AXIS, TWO_AXES, {"solve": "B", "on": "tpu-v5p", "passes": "both", "mesh": "Z=64,X=8,Y=8",
                           "values": "D=8192,F=32768"}, ["B >= min(63*b*C/(2*W_ici), 27*F/2)", "B >= 160,650 tokens"]),
+    (ONE_AXIS, TWO_AXES, {"solve": "B", "on": "tpu-v5p", "mesh": "Z=X*Y"},
+     ["B >= min(b*X*Y*C/(2*W_ici), F*X) B >=", "B >= min(F*X, 2550*X*Y) tokens"]),
     (GATHER, REDUCE, {"solve": "J"}, ["for X ≫ 1:", "J <= min(b*C/W_ici, 2*K)"]),
 ]  # fmt: skip
 

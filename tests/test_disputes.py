@@ -1,7 +1,10 @@
-"""What readers asked about the book's answers (A) and what worked solutions got wrong (B), decided by the engine.
+"""What readers asked about the book's answers (A), what worked solutions (B) and calculators (C) got wrong, decided.
 
 A01, A19, A20, A28, B01 and A11 are in `test_solve_crossover.py`, A05, A07, A08 and A33 in `test_collectives.py`, B03 in
 `test_quantity.py`, B07 in `test_numbers.py`, B26 in `test_machine.py`, B27 in `test_parallelism.py`.
+
+C01, C02, C04, C06, C08, C09, C18, C28, C32, C35 and C36 are in `test_models_costs.py`, C20, C22, C25 and C32 in
+`test_training_memory.py`, C24, C29 and C31 in `test_collectives.py`, C34 is here.
 """
 
 from __future__ import annotations
@@ -189,3 +192,18 @@ def test_B32_gradients_of_a_whole_model() -> None:
     assert config.mlp is not None
     two_matrices = 2 * 2 * config.L * config.D * config.mlp.F
     assert f"{two_matrices / 1e9:.1f}" == "7.5"  # without the gates, attention and the tables
+
+
+@pytest.mark.parametrize(
+    ("moved", "most"), [(sp.Rational(4, 5), sp.Rational(5, 4)), (sp.Rational(1, 5), sp.Integer(5))]
+)
+def test_C34_infinitely_fast_arithmetic_leaves_the_data_movement(moved: sp.Rational, most: sp.Rational) -> None:
+    """A share x moves data, and 1 - x is arithmetic that gets s times as fast: below 1/x, so 5 needs 20 %, not 80 %."""
+    spent = moved + (1 - moved) / symbol("s")
+
+    def speeds(gain: sp.Rational) -> list[sp.Expr]:
+        found = crossover(spent, "<=", 1 / gain, symbol("s"))
+        return [each.lo for case in found.cases for each in case.intervals]
+
+    assert speeds(sp.Rational(99, 100) * most) == [99 * (most - 1)]
+    assert speeds(most) == []

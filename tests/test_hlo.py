@@ -360,3 +360,84 @@ def test_shardings() -> None:
     read = read_hlo(FUSED)
     assert sharding_of(read.text, read.main.instructions["q"], {}) is None
     assert sharded("", read) == ((4, 1), 2, ((), ()), (32, 64))
+
+
+REDUCED = "%r = f32[8192,8192] all-reduce(f32[8192,8192] %x), to_apply=%add, replica_groups="
+# machine, groups, the mesh and the axes of it that give the same time when they are named
+GROUPS = [
+    ("h100:16", "[4,4]<=[4,4]T(1,0)", {"X": 4, "Y": 4}),
+    ("h100:16", "[2,8]<=[8,2]T(1,0)", {"X": 8, "Y": 2}),
+    ("h100:16", "[2,8]<=[16]", {"Y": 2, "X": 8}),
+    ("h100:16", "[1,16]<=[16]", {"X": 16}),
+    ("h100:16", "{{0,1,8,9},{2,3,10,11},{4,5,12,13},{6,7,14,15}}", {"X": 2, "Y": 4, "Z": 2}),
+    ("h100:64", "[4,16]<=[4,4,4]T(1,0,2)", {"X": 4, "Z": 4, "Y": 4}),
+    ("tpu-v5e:4x4", "[4,4]<=[4,4]T(1,0)", {"X": 4, "Y": 4}),
+    ("tpu-v5e:4x4", "[1,16]<=[16]", {"X": 16}),
+]
+
+
+@pytest.mark.parametrize(("name", "groups", "mesh"), GROUPS)
+def test_groups_determine_the_mesh(name: str, groups: str, mesh: dict[str, int]) -> None:
+    assert on(name, REDUCED + groups).time == on(name, REDUCED + groups, **mesh).time
+
+
+def test_groups_that_share_the_uplink_of_a_node() -> None:
+    # 4 x 4 of 16: two of a group in each node, four groups on its uplink; V = 256 MiB
+    tree = chosen("h100:16")
+    assert tree is not None
+    assert tree.main_network is not None
+    uplink = tree.main_network.levels[1].bandwidth
+    volume = 4 * 8192 * 8192
+    assert on("h100:16", REDUCED + "[4,4]<=[4,4]T(1,0)").time == 2 * sp.Rational(volume, 2) * 4 / uplink
+
+
+# machine, pairs, how many sends the busiest link carries, in shares of V over one direction of a link
+SENDS = [
+    ("tpu-v5e:4x4", "{0,1},{1,0}", 1),
+    ("tpu-v5e:4x4", "{0,2},{1,3},{2,0},{3,1}", 2),
+    ("tpu-v5e:4x4", "{0,3},{1,2},{2,1},{3,0}", 2),
+    ("tpu-v5e:4x4", "{0,8},{4,12}", 2),
+    ("tpu-v5e:4x4", "{0,5},{5,0}", 1),
+    ("tpu-v5p:4x4x4", "{0,1},{1,2},{2,3},{3,0}", 1),
+    ("tpu-v5p:4x4x4", "{0,2},{1,3},{2,0},{3,1}", 1),  # half of each way round a ring of four
+    ("tpu-v5e:4x4", "{0,0}", 0),
+    ("tpu-v5e", "{0,2},{2,4},{4,6},{1,3},{3,5},{5,7}", 1),  # others lie between
+]
+
+
+@pytest.mark.parametrize(("name", "pairs", "load"), SENDS)
+def test_sends_that_share_a_link(name: str, pairs: str, load: int) -> None:
+    found = on(name, SEND.replace("{0,1}", pairs))
+    main = machine(name.partition(":")[0]).main_network
+    assert main is not None
+    assert main.one_way is not None
+    assert found.time == sp.Integer(16384) * load / main.one_way
+
+
+def test_sends_through_a_tree() -> None:
+    tree = chosen("h100:16")
+    assert tree is not None
+    assert tree.main_network is not None
+    ports, uplink = (level.bandwidth for level in tree.main_network.levels)
+    assert on("h100:16", SEND).time == 16384 / ports
+    across = ",".join(f"{{{n},{(n + 8) % 16}}}" for n in range(16))
+    assert on("h100:16", SEND.replace("{0,1}", across)).time == 8 * 16384 / uplink
+
+
+def test_every_link_of_a_line_is_counted() -> None:
+    """Any permutation on a line: the load is that of the sends that pass each link, counted one by one."""
+    import random
+    from itertools import product
+
+    dice = random.Random(3)
+    main = machine("tpu-v5e").main_network
+    assert main is not None
+    assert main.one_way is not None
+    for _ in range(20):
+        targets = dice.sample(range(4), 4)
+        passing = [
+            sum(1 for s, t in enumerate(targets) if (min(s, t) <= link < max(s, t)) and (t > s) == up)
+            for link, up in product(range(3), (True, False))
+        ]
+        pairs = ",".join(f"{{{s},{t}}}" for s, t in enumerate(targets))
+        assert on("tpu-v5e:4x4", SEND.replace("{0,1}", pairs)).time == sp.Integer(16384) * max(passing) / main.one_way

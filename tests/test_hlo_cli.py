@@ -27,6 +27,9 @@ EXAMPLES = [
 DOT = "%y = bf16[8,64] dot(bf16[8,128] %x, bf16[128,64] %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 SUM = "%r = bf16[8,64] all-reduce(bf16[8,64] %x), replica_groups={{0,1,2,3},{4,5,6,7}}"
 
+TURNED = SUM.replace("{{0,1,2,3},{4,5,6,7}}", "[4,4]<=[4,4]T(1,0)")
+MOVED = "%p = f32[8] collective-permute(f32[8] %x), source_target_pairs={{0,16}}"
+
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert run([*arguments]) == 0
@@ -158,6 +161,17 @@ WRONG = [
     (hlo(DOT, "--rows", "0"), "--rows|positive whole number", False),
     (hlo(DOT, "--format", "pdf"), "Unknown format 'pdf'|json", False),
     (hlo(SUM, "--on", "tpu-v5e:4x4", "--mesh", "X=2,Y=4"), "does not fit|whole axes", False),
+    (hlo(TURNED, "--on", "h100"), "A domain of nvlink|8 chips|16 devices|--on h100:16", False),
+    (hlo(TURNED.replace("[4,4]<=[4,4]T(1,0)", "[1,4096]<=[4096]"), "--on", "tpu-v5e"), "has 256 chips|4,096", False),
+    (hlo(TURNED.replace("[4,4]<=[4,4]", "[16,16]<=[16,16]"), "--on", "h100:16"), "256 chips on a tree of 16", False),
+    (hlo(TURNED.replace("[4,4]<=[4,4]", "[16,16]<=[16,16]"), "--on", "v5e:4x4"), "does not fit", False),
+    (hlo(TURNED, "--on", "h100", "--mesh", "Y=4,X=4"), "8 chips|16 devices|--on h100:16", False),
+    (hlo(TURNED, "--on", "tpu-v5e", "--axes", "Z=9"), "axis Z is placed|--mesh Z=4", False),
+    (hlo(TURNED, "--on", "tpu-v5e", "--mesh", "X=4,Y=4", "--axes", "Z=9"), "axis Z is placed|It has X, Y", False),
+    (hlo(TURNED, "--on", "tpu-v5e", "--axes", "X=9"), "9 physical axes|has 2", False),
+    (hlo(SUM.replace("{{0,1,2,3},{4,5,6,7}}", "{{0,1,2,4}}"), "--on", "h100:16"), "{0,1,2,4}|no rows of a mesh", False),
+    (hlo(MOVED, "--on", "tpu-v5e:4x4"), "device 16|has 16, from 0", False),
+    (hlo(MOVED, "--on", "tpu-v5e:4x4", "--mesh", "X=4,Y=4"), "device 16|the mesh has 16", False),
     (hlo(DOT, "--mesh", "X=B"), "X is no number|X=8", False),
     (hlo("(" * 100_000), "no line of HLO, and no file", False),
     (hlo("%x = " + "(" * 100_000), "200 deep|No module is", True),

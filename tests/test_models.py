@@ -95,7 +95,13 @@ WRONG = [
     (GEMMA2, {"layer_types": ["sliding_attention", "chunked_attention"] * 2}, "mixes sliding and chunked"),
     (GEMMA2, {"layer_types": "full_attention"}, 'layer_types is "full_attention"|a list'),
     (GEMMA2, {"layer_types": [["full_attention"]] * 4}, "layer_types has […]"),
-    (GEMMA2, {"sliding_window": 0}, "sliding attention needs a window|sliding_window"),
+    (GEMMA2, {"sliding_window": 0}, "sliding_window is 0|null"),
+    (changed(LLAMA, model_type="mistral"), {"sliding_window": 0}, "sliding_window is 0|null"),
+    (LLAMA, {"architectures": ["MixtralForCausalLM"]}, 'is "llama"|"MixtralForCausalLM"|"model_type": "mixtral"'),
+    (MIXTRAL, {"architectures": ["LlamaForCausalLM"]}, 'is "mixtral"|"model_type": "llama"'),
+    (OWN, {"gatd": False}, "gatd is no field of the type symscale|Did you mean gated"),
+    (OWN, {"typo_field": 10}, "typo_field is no field"),
+    (OWN, {"attention_chunk_size": 10}, "attention_chunk_size is no field"),
     (GEMMA2, {"sliding_window": -8}, "sliding_window is -8"),
     (OWN, {"norm": "batch"}, 'norm is "batch"|rms'),
     (OWN, {"intermediate_size": GONE}, "intermediate_size is missing|feed-forward"),
@@ -116,6 +122,19 @@ def test_a_wrong_config_is_refused(base: dict[str, Any], change: dict[str, Any],
     for word in words.split("|"):
         assert word in message
     assert caught.value.hint
+
+
+def test_classes_that_agree_or_are_not_known_are_read() -> None:
+    named = [
+        (LLAMA, "LlamaForCausalLM"),
+        (LLAMA, "OwnForCausalLM"),
+        (GEMMA2, "Gemma2ForCausalLM"),
+        (GPT_OSS, "GptOssX"),
+    ]
+    for base, name in named:
+        assert read_config({**base, "architectures": [name]}, "x").ignored == ()
+    off = {**LLAMA, "model_type": "qwen2", "use_sliding_window": False, "sliding_window": 0}
+    assert read_config(off, "x").window == 0
 
 
 @pytest.mark.parametrize("base", [LLAMA, MIXTRAL, QWEN_MOE, GEMMA2, GPT_OSS, OWN])
@@ -189,6 +208,7 @@ def test_what_is_not_stated_is_said() -> None:
         "mlp_bias": "false",
     }
     assert read_config({**LLAMA, "num_local_experts": 8}, "x").ignored == ("num_local_experts",)
+    assert read_config({**LLAMA, "foo_bar": 1, "rope_theta": 1e4, "_note": 1}, "x").ignored == ("foo_bar",)
     assert any(
         "num_nextn_predict_layers" in n for n in read_config({**LLAMA, "num_nextn_predict_layers": 1}, "x").notes
     )

@@ -62,9 +62,9 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", ["gpt2", "deepseek-v3", "gemma2-9b", "gpt-oss-20b", "llama4-scout"])
 def test_json_reads_back(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(said(capsys, name, "--seq", "4096", "--format", "json"))
+    document = json.loads(said(capsys, name, "--seq", "1024", "--format", "json"))
     assert document["schema"] == "symscale.model/1.0"
-    found = breakdown(model(name), Asked(seq=4096))
+    found = breakdown(model(name), Asked(seq=1024))
     for section, written in zip(found.sections, document["sections"], strict=True):
         for row, cells in zip(section.lines, written["rows"], strict=True):
             assert (parse_formula(cells["form"]).expr - row.form).expand() == 0, cells
@@ -96,8 +96,8 @@ def test_not_causal_doubles_the_scores(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_thousands_are_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--seq 32k is 32,000; 32,768 is written 32Ki." in said(capsys, "gpt2", "--seq", "32k")
-    assert "written" not in said(capsys, "gpt2", "--seq", "32Ki")
+    assert "--seq 32k is 32,000; 32,768 is written 32Ki." in said(capsys, "llama3-8b", "--seq", "32k")
+    assert "written" not in said(capsys, "llama3-8b", "--seq", "32Ki")
 
 
 WRONG = [
@@ -107,12 +107,20 @@ WRONG = [
     (["gpt2", "--seq", "-4"], "--seq is '-4'|positive whole number"),
     (["gpt2", "--seq", "1.5"], "--seq is '1.5'|positive whole number"),
     (["gpt2", "--seq", "1e30"], "--seq is '1e30'|positive whole number"),
+    (["gpt2", "--seq", "1e30"], "up to 1,000,000,000,000,000,000"),
+    (["gpt2", "--seq", "5000"], "gpt2 has learned 1,024 positions|5,000 tokens|--seq 1024"),
+    (["opt-125m", "--seq", "2049"], "learned 2,048 positions|2,049 tokens"),
+    (["gpt2", "--blocks", "--format", "json"], "printed as text only|--format json"),
+    (["gpt2", "--blocks", "--seq", "100"], "no use for --seq"),
+    (["--seq", "100"], "list of known models has no use for --seq"),
+    (["--format", "json"], "printed as text only|Name a model"),
+    (["--blocks"], "no use for --blocks|name a model"),
     (["gpt2", "--seq", "T"], "--seq is 'T'|positive whole number"),
     (["gpt2", "--seq", ""], "--seq is empty"),
     (["gpt2", "--batch", "4"], "A batch of sequences needs their length|--seq"),
     (["gpt2", "--dtype", "bf17"], "Unknown dtype 'bf17'|bf16"),
     (["gpt2", "--kv-dtype", "x"], "Unknown dtype 'x'"),
-    (["gpt2", "--remat", "half"], "Unknown rematerialisation 'half'|none, scores, full"),
+    (["gpt2", "--remat", "half"], "Unknown rematerialisation 'half'|none, selective, scores, full"),
     (["gpt2", "--format", "xml"], "Unknown format 'xml'|text, md, latex, json"),
 ]
 

@@ -21,7 +21,9 @@ from symscale.partition import partition
 from symscale.transformer import catalogue, model, parameter_count
 from symscale.transformer.block import active_parameters
 from symscale.transformer.blocks import blocks, values
-from symscale.transformer.flops import flops_forms
+from symscale.transformer.conditions import conditions
+from symscale.transformer.fit import Job
+from symscale.transformer.flops import flops_forms, training_forms
 from symscale.transformer.footprint import footprint
 from symscale.transformer.meshes import ORDER, UnitCosts, limits, meshes, microbatches, placed, split
 from symscale.transformer.plan import plan
@@ -202,6 +204,93 @@ def test_the_best_is_the_fastest_of_all_that_fit():
     assert all(0 < each.mfu <= 1 for each in found.best)
 
 
+def collectives(row, form):
+    """Return the time of every collective of a row, over both passes [s]."""
+    return sum(float(time.xreplace(row.point)) for each in form.shares.values() for time in each.values())
+
+
+@pytest.mark.parametrize("overlap", ["axes-serial", "sum"])
+def test_a_joint_collective_counts_once_where_collectives_take_turns(overlap):
+    """Gradients over data 4 and context 2 are reduced once: 2·7/8 of their bytes, and K and V are gathered beside."""
+    config = model("llama3-8b")
+    setting = Setting(32 * 4096, 4096, optimizer="adam-8bit", remat="full", overlap=overlap)
+    found = plan(config, setting, chosen("h100:8"), 8, top=10_000)
+    row, form = only(found, data=4, context=2), found.forms["K"]
+    joint = sum(
+        float(time.xreplace(row.point))
+        for each in form.shares.values()
+        for use, time in each.items()
+        if {"data", "context"} <= set(use.axes)
+    )
+    # the table of the look-up is not reduced in this count
+    matrices = config.L * (2 * 4096 * 128 * (32 + 8) + 3 * 4096 * 14336) + 128256 * 4096
+    assert joint == pytest.approx(2 * 7 / 8 * 2 * matrices / 450e9, rel=0.01)
+    assert row.times["data"] + row.times["context"] >= 2 * joint
+    busy = row.times["compute"] + collectives(row, form)
+    assert row.exposed <= busy * (1 + 1e-9)
+    assert row.exposed >= collectives(row, form)
+    if overlap == "sum":
+        assert row.seconds == row.exposed
+
+
+def test_nothing_hidden_adds_each_collective_once():
+    """The sum of arithmetic and collectives, each of them once, and no axis of one chip is charged."""
+    found = plan(model("gpt2-xl"), Setting(2**17, 1024), chosen("h100:8"), 8, top=10_000)
+    row = only(found, data=4, context=2)
+    assert row.binds == "compute"
+    assert row.exposed == pytest.approx(row.times["compute"] + collectives(row, found.forms["K"]), rel=1e-9)
+    for each in found.best:
+        idle = [axis for axis in each.times if each.sizes.get(axis) == 1]
+        assert all(each.times[axis] == 0 for axis in idle), each.sizes
+
+
+def test_what_is_computed_again_hides_networks_too():
+    """The border of the backward pass is smaller by the FLOPs that checkpointing adds to its arithmetic."""
+    borders, work = {}, {}
+    for remat in ("none", "full"):
+        config, setting = model("gpt2-xl"), Setting(2**16, 1024, remat=remat)
+        row = only(plan(config, setting, chosen("h100:8"), 8, top=10_000), data=8)
+        form = step_form(config, setting, open_batch=True)
+        made = next(each for each in conditions(form, row, setting.tokens) if each.name == "backward")
+        borders[remat] = made.threshold
+        work[remat] = float(form.times["backward"]["compute"].xreplace({**row.point, B: sp.Integer(setting.tokens)}))
+    assert work["full"] > 1.3 * work["none"]
+    assert borders["none"] / borders["full"] == pytest.approx(work["full"] / work["none"], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["llama2-13b", "deepseek-v3", "gemma2-9b"])
+def test_selective_checkpointing_is_one_thing(name):
+    """The FLOPs of a step with `selective` are those of `symscale model --remat selective`."""
+    config = model(name)
+    form = step_form(config, Setting(2**16, 4096))
+    one = {size(axis): sp.S.One for axis in (*AXES, "pipe")} | {symbol("uneven"): sp.S.One}
+    spent = sum(each["compute"] for each in form.times.values()).xreplace(one) * symbol("C")
+    known = {**values(config), B: sp.Integer(2**16), T: sp.Integer(4096)}
+    forms = training_forms(config, remat="selective")
+    assert sp.simplify(spent) == sum(each.xreplace(known) for each in forms.values())
+
+
+def test_a_row_holds_what_the_stage_with_the_most_holds():
+    """As `symscale memory` counts it, with and without a pipeline, under a schedule that holds all microbatches."""
+    config = model("gpt2-xl")
+    for schedule in ("1f1b", "gpipe"):
+        setting = Setting(64 * 1024, 1024, schedule=schedule)
+        found = plan(config, setting, chosen("h100:8"), 8, top=100_000)
+        rows = [each for each in found.best if each.microbatches in (1, 8)][::7]
+        assert {each.sizes["pipe"] > 1 for each in rows} == {True, False}
+        for each in rows:
+            job = Job(config, setting, each.sizes, each.microbatches)
+            assert each.stage == job.busiest
+            assert each.bytes == pytest.approx(float(job.total), rel=1e-9)
+
+
+def test_heads_are_replicated_only_where_they_cannot_be_split():
+    found = plan(model("gemma-2b"), Setting(64 * 4096, 4096), chosen("h100:8"), 8, top=10_000)
+    assert {each.heads for each in found.best if each.sizes["tensor"] > 1} == {"G"}
+    found = plan(model("llama3-8b"), Setting(64 * 4096, 4096), chosen("h100:8"), 8, top=10_000)
+    assert {each.heads for each in found.best} == {"K"}
+
+
 def test_active_parameters_bound_the_work():
     config = model("mixtral-8x7b")
     setting = Setting(128 * 4096, 4096, causal=False)
@@ -242,10 +331,45 @@ def test_json_and_csv_have_the_same_meshes(capsys):
 def test_a_run_has_days_chip_hours_and_a_price(capsys):
     made = json.loads(said(capsys, *ASK, "--json", "--tokens", "2e12"))
     best, totals = made["meshes"][0], made["training"]
-    steps = 2e12 / (256 * 1024)
+    steps = math.ceil(2e12 / (256 * 1024))
     assert totals["steps"] == pytest.approx(steps)
     assert totals["days"] == pytest.approx(steps * best["step_seconds"] / 86400)
     assert totals["chip hours"] == pytest.approx(steps * best["step_seconds"] * 16 / 3600)
+
+
+def test_a_run_has_whole_steps(capsys):
+    totals = json.loads(said(capsys, *ASK, "--json", "--tokens", "5"))["training"]
+    assert totals["steps"] == 1
+
+
+NOTHING = ["plan", "llama3-405b", "--on", "h100:8", "--tokens-per-batch", "1Mi", "--seq", "4096"]
+
+
+def test_where_nothing_fits_there_is_a_way_out(capsys):
+    shown = " ".join(said(capsys, *NOTHING).split())
+    for word in ("more chips", "--remat full", "--optimizer adam-8bit"):
+        assert word in shown
+    least = " ".join(said(capsys, *NOTHING, "--remat", "full", "--optimizer", "sgd").split())
+    assert "more chips" in least
+    assert "--remat full" not in least
+    assert "--optimizer" not in least
+
+
+def test_csv_has_a_header_where_nothing_fits(capsys):
+    some, none = (list(csv.reader(io.StringIO(said(capsys, *words, "--csv")))) for words in (ASK, NOTHING))
+    assert none == [some[0]]
+
+
+def test_words_of_a_plan(capsys):
+    one = " ".join(said(capsys, "plan", "gpt2", "--on", "h100:1", "--tokens-per-batch", "8Ki", "--seq", "1024").split())
+    assert one.startswith("gpt2 on 1 chip of NVIDIA H100 SXM: ")
+    assert "bubble of 1F1B" in one
+    assert "copies" not in one
+    many = " ".join(said(capsys, *ASK, "--schedule", "gpipe").split())
+    assert many.startswith("llama2-7b on 16 chips of NVIDIA H100 SXM: ")
+    assert "bubble of GPipe" in many
+    routed = ["plan", "mixtral-8x7b", "--on", "h100:64", "--tokens-per-batch", "1Mi", "--seq", "4096", "--top", "1"]
+    assert "min(k, expert)" in said(capsys, *routed)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def place(on: str, name: str) -> Place:
     assert chip is not None
     chips = chips_in(chip, on)
     alone = machine(on.partition(":")[0])
-    return Place(chip, chips, step_network(config, chip, chips), pointless_network(config, alone))
+    return Place(chip, chips, step_network(config, chip, chips), pointless_network(config, alone), alone)
 
 
 def served(name: str, on: str, **asked: Any) -> Served:
@@ -332,7 +332,8 @@ def test_no_slice_is_worth_its_chips_beyond_the_border() -> None:
     chips = float(part.lines[-1].value)
     sent = 4 * 40 * 8 * 5120 * 2 / (2 * 90e9)
     _, read, _, cached = llama_by_hand(5120, 13824, 40, 40, 40, 128, 32000, 8192)
-    assert math.isclose((2 * read + 8 * 2 * cached) / (chips * 820e9), sent)
+    assert chips.is_integer()
+    assert (2 * read + 8 * 2 * cached) / ((chips + 1) * 820e9) < sent <= (2 * read + 8 * 2 * cached) / (chips * 820e9)
 
 
 # ------------------------------------------------------------------ printed elsewhere
@@ -388,7 +389,7 @@ def test_measured_steps_of_a_13b_model_are_above_the_bound(chips: int, measured:
     ("name", "on", "asked", "words"),
     [
         ("llama3-70b", "tpu-v5e", {}, "141.1 GB"),
-        ("llama3-70b", "tpu-v5e:4x2", {}, "Use 9 chips or more, or --weights int8"),
+        ("llama3-70b", "tpu-v5e:4x2", {}, "such as --on tpu-v5e:4x4, or --weights int8"),
         ("llama2-13b", "tpu-v5e:4x2", {"context": 10**6}, "Use 53 chips or more"),
         ("llama2-13b", "tpu-v5e:4x2", {"batches": (16,)}, "at most 15"),
         ("llama2-13b", "tpu-v5e:4x2", {"batches": tuple(range(1, 1200))}, "1,199 rows"),
@@ -396,6 +397,9 @@ def test_measured_steps_of_a_13b_model_are_above_the_bound(chips: int, measured:
         ("llama2-13b", "tpu-v5e:4x2", {"generate": 9}, "--prompt"),
         ("llama2-13b", "tpu-v5e:4x2", {"accept": sp.Rational(1, 2)}, "--draft"),
         ("gpt2", "tpu-v5e:4x2", {}, "1,024 positions"),
+        ("deepseek-v3", "h100:16", {}, "such as --on h100:24"),
+        ("llama3-70b", "tpu-v5e:4x2", {}, "such as --on tpu-v5e:4x4"),
+        ("llama2-13b", "tpu-v5e:4x2", {"touched": "expected"}, "no routed experts"),
         ("mixtral-8x7b", "tpu-v5e:4x4", {"touched": "most"}, "Unknown choice"),
     ],
 )

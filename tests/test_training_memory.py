@@ -27,8 +27,9 @@ from symscale.transformer.fit import (
     least_chips,
 )
 from symscale.transformer.footprint import POLICIES, footprint
-from symscale.transformer.memory import in_flight, memory_forms, states
+from symscale.transformer.memory import ends_in_flight, in_flight, memory_forms, states
 from symscale.transformer.offload import activations_bandwidth, moved, optimizer_hides
+from symscale.transformer.parts import FIRST, LAST
 from symscale.transformer.pipeline import MICROBATCHES, STAGES
 from symscale.transformer.setting import OPTIMIZERS, Setting
 from symscale.transformer.strategy import AXES, Strategy, size
@@ -81,7 +82,7 @@ def test_without_parallelism_a_layer_keeps_34_and_5as_over_h() -> None:
 
 
 def test_the_terms_of_a_layer_sum_to_34() -> None:
-    """s = 2048, b = 1, h = 12288, a = 96; norms count 2·s·b·h each, 4 for both of a layer."""
+    """C22. s = 2048, b = 1, h = 12288, a = 96; norms count 2·s·b·h each, 4 for both of a layer."""
     numbers = {T: 2048, D: 12288, N: 96, t: 1}
     assert per_layer().subs(numbers) * 2048 * 12288 == 2868903936
     attention, mlp = sublayers(GPT)[:2]
@@ -123,7 +124,7 @@ def test_interleaving_holds_1_plus_p_minus_1_over_pv(v: int) -> None:
 
 @pytest.mark.parametrize(("chunks", "count", "wanted"), [(2, 64, 46), (1, 64, 32), (2, 4, 16), (1, 4, 16)])
 def test_the_first_stage_holds_no_more_microbatches_than_there_are(chunks: int, count: int, wanted: int) -> None:
-    """p = 8 stages of 4 blocks, in units of a block. A public formula has min(m, p)·(1 + (p − 1)/(p·v)) instead.
+    """C25. p = 8 stages of 4 blocks, in units of a block. A public formula has min(m, p)·(1 + (p − 1)/(p·v)) instead.
 
     With m = 4 that is 23 blocks, where 4 microbatches fill no more than 4·4: the increase by chunks comes from
     microbatches that are not there. What is computed again is one block's, not that of all microbatches.
@@ -139,16 +140,18 @@ def test_the_first_stage_holds_no_more_microbatches_than_there_are(chunks: int, 
 @pytest.mark.parametrize("name", ["gpipe", "1f1b", "zb-h1", "zb-h2", "interleaved"])
 def test_microbatches_in_flight_are_those_of_the_schedule(name: str) -> None:
     chunks = 2 if name == "interleaved" else 1
-    form = in_flight(replace(PLAIN, schedule=name, chunks=chunks))
+    first, last = (in_flight(replace(PLAIN, schedule=name, chunks=chunks), end) for end in (FIRST, LAST))
     for stages, count in product((2, 4), (4, 8)):
         plan = schedules.schedule(name, stages, count, chunks)
-        assert form.subs({p: stages, m: count}) == schedules.in_flight(plan, 0)
+        held = [schedules.in_flight(plan, stage) for stage in range(stages)]
+        assert [form.subs({p: stages, m: count}) for form in (first, last)] == [held[0], held[-1]]
+        assert max(held) == held[0], "no stage between the ends holds more"
 
 
 def test_the_unembedding_is_held_once_where_1f1b_turns() -> None:
-    assert in_flight(PLAIN, last=True) == 1
-    assert in_flight(replace(PLAIN, schedule="interleaved", chunks=2), last=True) == 1
-    assert in_flight(replace(PLAIN, schedule="gpipe"), last=True) == m
+    assert ends_in_flight(PLAIN) == 1
+    assert ends_in_flight(replace(PLAIN, schedule="interleaved", chunks=2)) == 1
+    assert ends_in_flight(replace(PLAIN, schedule="gpipe")) == m
     last = schedules.schedule("interleaved", 4, 8, 2).orders[-1]
     ends = [each.kind for each in last if each.chunk == 7]
     assert max(sum({"F": 1, "B": 0, "W": -1}[kind] for kind in ends[:at]) for at in range(len(ends))) == 1
@@ -192,7 +195,7 @@ def test_on_one_chip_the_states_are_those_of_all_parameters(name: str) -> None:
 
 
 def test_norms_are_whole_on_every_chip_of_tensor_parallelism() -> None:
-    """Attention and one norm over 8 chips, h = 8192: a norm of 2·h divided as well is 12·2·h·(1 − 1/8) too little."""
+    """C20. Attention and a norm over 8 chips, h = 8192: a norm divided as well is 12·2·h·(1 − 1/8) too little."""
     config = model("gpt3-175b")
     attention = sublayers(config)[0]
     own = footprint(attention, Strategy(("tensor",))).parameters
@@ -204,7 +207,7 @@ def test_norms_are_whole_on_every_chip_of_tensor_parallelism() -> None:
 
 
 def test_experts_split_their_weights_and_not_their_tokens() -> None:
-    """k·s·b·h/tp elements reach the experts of a rank, whatever the size of `expert` where its tokens grow with it."""
+    """C32. k·s·b·h/tp elements reach the experts of a rank, however long `expert` is if its tokens grow with it."""
     config = model("deepseek-v3")
     experts = next(each for each in sublayers(config) if each.name == "experts")
     kept = footprint(experts, Strategy(("expert", "tensor")), remat="block").kept
@@ -346,6 +349,45 @@ def test_the_largest_of_a_family_divides_into_its_mesh(mesh: dict[str, int]) -> 
     assert found.sizes["L"] % mesh.get("pipe", 1) == 0
     for name in ("K", "F", "N_heads"):
         assert found.sizes[name] % mesh.get("tensor", 1) == 0
+
+
+@pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "zb-h1", "zb-h2"])
+def test_without_a_pipeline_one_microbatch_is_in_flight(schedule: str) -> None:
+    held = [job(microbatches=many, setting={"schedule": schedule}).numbers["activations"] for many in (1, 2, 4)]
+    assert held == [held[0], held[0] / 2, held[0] / 4]
+
+
+@pytest.mark.parametrize(("name", "seq"), [("llama3-8b", 8192), ("llama3-8b", 1024), ("gemma-2b", 512)])
+@pytest.mark.parametrize("stages", [2, 5, 6])
+@pytest.mark.parametrize("many", [1, 8])
+def test_the_most_is_that_of_one_stage(name: str, seq: int, stages: int, many: int) -> None:
+    """First: a table and min(m, p) microbatches of ceil(L/p) layers. Last: a table, one microbatch of them, logits."""
+    config = model(name)
+    asked = Job(config, Setting(64 * seq, seq), {"pipe": stages}, many, sp.Integer(80 * 10**9))
+    own = {each: value for each, value in asked.point.items() if each != L}
+    one = memory_forms(config, replace(asked.setting, tokens=0, length=0))
+    parts = {part: sp.expand(form.xreplace(own)) for part, form in one.items()}
+    layers = -(-config.L // stages)
+    table, norm = config.V * config.D, config.D
+    bytes_each = 2 + 2 + 12
+    states = sum(parts[part].coeff(L) for part in ("weights", "gradients", "optimizer")) * layers
+    kept, end = parts["activations"].coeff(L) * layers, parts["activations"].coeff(L, 0)
+    rest = parts["working set"] + parts["gathered weights"]
+    first = states + bytes_each * table + kept * min(many, stages) + rest
+    last = states + bytes_each * (table + norm) + kept + end + rest + parts["logits"]
+    assert asked.held(FIRST) == first
+    assert asked.held(LAST) == last
+    assert asked.total == max(first, last)
+    assert sp.Add(*asked.numbers.values()) == asked.total
+
+
+def test_seven_layers_and_one_table() -> None:
+    """llama3-8b over 5 stages: 7·218,112,000 + 128,256·4,096 parameters of two bytes on the first."""
+    asked = job(mesh={"pipe": 5}, setting={"tokens": 2**16}, microbatches=8)
+    assert asked.busiest == FIRST
+    assert asked.numbers["weights"] == 2 * (7 * 218_112_000 + 128_256 * 4_096)
+    assert asked.forms["weights"].has(sp.ceiling(L / p))
+    assert asked.numbers == {part: form.xreplace(asked.point) for part, form in asked.forms.items()}
 
 
 def test_layers_that_stages_do_not_divide_count_for_the_busiest_stage() -> None:

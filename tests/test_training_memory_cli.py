@@ -43,7 +43,8 @@ def test_the_numbers_of_the_page_are_those_of_the_command(capsys: pytest.Capture
 
 
 def test_closed_forms_have_the_values_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in ((*PLAIN, "--remat", "none"), (*PLAIN, "--remat", "full", "--zero", "3")):
+    stages = [(*PLAIN[:3], f"pipe={each}", *BATCH, "--microbatches", "4") for each in (2, 5, 9)]
+    for arguments in ((*PLAIN, "--remat", "none"), (*PLAIN, "--remat", "full", "--zero", "3"), *stages):
         found = json.loads(said(capsys, *arguments, "--format", "json"))
         point = dict(values(model("llama3-8b")))
         numbers = {"B": 2**20, "T": 8192, "b": 2, "m": 4} | {f"N_{axis}": size for axis, size in found["mesh"].items()}
@@ -51,6 +52,7 @@ def test_closed_forms_have_the_values_beside_them(capsys: pytest.CaptureFixture[
         for part in found["parts"]:
             assert float(parse_formula(part["form"]).expr.subs(point)) == pytest.approx(part["bytes"]), part["part"]
         assert sum(part["bytes"] for part in found["parts"]) == pytest.approx(found["bytes"])
+        assert (found["stage"] == "only") is ("pipe" not in found["mesh"])
         assert found["fits"] is None
         assert found["answers"] == []
 

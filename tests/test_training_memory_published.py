@@ -65,7 +65,7 @@ def activations(given: Given, remat: str, sequence: bool) -> sp.Expr:
     setting = replace(
         SETTING, remat=remat, sequence=sequence, schedule="interleaved" if chunks > 1 else "1f1b", chunks=chunks
     )
-    form = memory_forms(config, setting)["activations"]
+    form = memory_forms(config, setting, stage="first")["activations"].xreplace({symbol("uneven"): sp.S.One})
     count = 8 * given.get("p", 1)
     known = point(config, given, count * given.get("b", 1) * given["s"], count)
     return (form - form.xreplace({symbol("L"): sp.S.Zero})).xreplace(known)
@@ -77,8 +77,8 @@ def matrices_alone(given: Given) -> sp.Expr:
     assert plain.mlp is not None
     attention = replace(plain.attention, qkv_bias=False, out_bias=False)
     bare = replace(plain, attention=attention, mlp=replace(plain.mlp, bias=False))
-    forms = memory_forms(bare, replace(SETTING, zero=0, gradients="fp32"))
-    known = {**point(bare, given, 2048), symbol("V"): sp.S.Zero}
+    forms = memory_forms(bare, replace(SETTING, zero=0, gradients="fp32"), stage="first")
+    known = {**point(bare, given, 2048), symbol("V"): sp.S.Zero, symbol("uneven"): sp.S.One}
     return sp.Add(*(forms[name].xreplace(known) for name in ("weights", "gradients", "optimizer")))
 
 

@@ -67,13 +67,17 @@ def job_of(model: str, options: dict[str, Any]) -> tuple[Job, Machine | None]:
 
     from symscale.cli.plan import fraction
     from symscale.transformer.catalogue import model_or_file
-    from symscale.transformer.config import validate
+    from symscale.transformer.config import check_length, validate
     from symscale.transformer.fit import Job
 
     config = model_or_file(model)
     if options["dropout"]:
         config = validate(replace(config, dropout=True))
     mesh = mesh_of(options["mesh"], config)
+    setting = setting_of(options)
+    if not setting.sequence and mesh.get("tensor", 1) == 1:
+        raise _wrong("--no-sequence keeps positions whole over tensor, and the mesh has no such axis.", "Leave it out.")
+    check_length(config, setting.length, "--seq")
     machine = _machine(options["on"], options["machine_file"], prod(mesh.values()))
     room = None
     if machine is not None:
@@ -81,7 +85,7 @@ def job_of(model: str, options: dict[str, Any]) -> tuple[Job, Machine | None]:
     elif options["reserve"]:
         raise _wrong("--reserve is a part of a machine's memory, and none is named.", "Add --on h100.")
     many = count("--microbatches", options["microbatches"]) or 1
-    return Job(config, setting_of(options), mesh, many, room, _heads(config, mesh.get("tensor", 1))), machine
+    return Job(config, setting, mesh, many, room, _heads(config, mesh.get("tensor", 1))), machine
 
 
 def mesh_of(text: str, config: Config) -> dict[str, int]:
@@ -189,7 +193,7 @@ def _machine(on: str, file: str, chips: int) -> Machine | None:
 
 def _capacity(machine: Machine) -> Any:
     if machine.hbm_capacity is None:
-        raise _wrong(f"{machine.title} has no memory size.", "Give hbm_capacity in the machine's file.")
+        raise _wrong(f"{machine.title} has no memory size.", "State capacity in its file, section [hbm].")
     return machine.hbm_capacity
 
 

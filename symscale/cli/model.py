@@ -10,7 +10,7 @@ from symscale.cli.options import FORMAT, OUTPUT, text_option, with_options
 from symscale.cli.output import style_of, write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from symscale.transformer.block import Block
     from symscale.transformer.breakdown import Asked
@@ -35,7 +35,7 @@ def names(context: click.Context, parameter: click.Parameter, incomplete: str) -
     click.option("--dtype", default="bf16", show_default=True, help="Dtype of the weights."),
     text_option("--kv-dtype", metavar="int8", help="Dtype of the KV cache, if another."),
     click.option("--causal/--not-causal", default=True, show_default=True, help="Whether a query sees later keys."),
-    click.option("--remat", default="none", show_default=True, help="Computed again: none, scores or full."),
+    click.option("--remat", default="none", show_default=True, help="Computed again: none, selective, scores, full."),
     click.option("--blocks", is_flag=True, help="Show the programs the model consists of."),
     FORMAT,
     OUTPUT,
@@ -64,6 +64,7 @@ def model(
     symscale model mixtral-8x7b --blocks
     """
     style = style_of(style)
+    _together(config, blocks, style, {"--seq": seq, "--batch": batch, "--tokens": tokens, "--kv-dtype": kv_dtype})
     if not config:
         write("\n".join(all_models()), output)
         return
@@ -79,6 +80,22 @@ def model(
     lengths = (count("--seq", seq), count("--batch", batch), count("--tokens", tokens))
     asked = Asked(*lengths, dtype, kv_dtype, causal, remat, readings(seq=seq, batch=batch))
     write(rendered(found, asked, style), output)
+
+
+def _together(config: str, blocks: bool, style: str, others: Mapping[str, str]) -> None:
+    """Refuse options that a list of models, or of programs, has no use for. Raises SymscaleError."""
+    from symscale.errors import SymscaleError
+
+    if config and not blocks:
+        return
+    what = "--blocks" if blocks else "The list of known models"
+    unused = [*(option for option, word in others.items() if word), *(["--blocks"] if blocks and not config else [])]
+    if unused:
+        way = f"Leave {unused[0]} out{', or --blocks' if config else ', or name a model'}."
+        raise SymscaleError(f"{what} has no use for {unused[0]}.", hint=way)
+    if style != "text":
+        way = "The breakdown has the programs in every format: leave --blocks out." if blocks else "Name a model."
+        raise SymscaleError(f"{what} is printed as text only, and --format {style} is asked for.", hint=way)
 
 
 def rendered(config: Config, asked: Asked, style: str) -> str:
@@ -130,7 +147,9 @@ def count(option: str, word: str) -> int:
 
     name = option.lstrip("-").replace("-", "_")
     value = parse_assignments(f"{name}={word}")[name]
-    if not (value.is_Integer and 0 < value <= LARGEST):
+    if value.is_Integer and value > LARGEST:
+        raise SymscaleError(f"{option} is {word[:40]!r}.", hint=f"Give a positive whole number up to {LARGEST:,}.")
+    if not (value.is_Integer and value > 0):
         raise SymscaleError(f"{option} is {word[:40]!r}.", hint="Give a positive whole number, such as 8192 or 15e12.")
     return int(value)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 STYLES = ("text", "md", "latex", "json", "csv")
 MOST_CHIPS = 1_000_000
+FEW_CHIPS = 64  # an example of a cluster
 MOST_ROWS = 10_000
 
 
@@ -76,12 +77,14 @@ def plan(
     """
     from symscale.errors import SymscaleError
     from symscale.transformer.catalogue import model_or_file
+    from symscale.transformer.config import check_length
     from symscale.transformer.training import training
 
     style = format_of(style, as_json, as_csv)
     config = model_or_file(model)
     cluster, number = cluster_of(on, machine_file, count("--chips", chips))
     setting = setting_of(batch, seq, dtype, remat, optimizer, overlap, schedule, causal)
+    check_length(config, setting.length, "--seq")
     shown = count("--top", top) or 10
     if shown > MOST_ROWS:
         raise SymscaleError(f"--top {shown:,} is more than {MOST_ROWS:,} rows.", hint="Show fewer.")
@@ -136,16 +139,19 @@ def setting_of(
 def cluster_of(on: str, machine_file: str, chips: int) -> tuple[Machine, int]:
     """Return the cluster that the options name, and its number of chips. Raises SymscaleError."""
     from symscale.errors import SymscaleError
-    from symscale.machine.shapes import chips_of, sized
+    from symscale.machine.shapes import chips_of, sized, smallest
 
     found = chip(on, machine_file)
     if found is None:
         raise SymscaleError("A plan needs a machine.", hint="Name it: --on h100:1024, or --on tpu-v5p --chips 512.")
     number = chips or chips_of(found)
     if not number:
+        larger = smallest(found, FEW_CHIPS) or smallest(found, 2)
         raise SymscaleError(
             f"{found.title} is one chip, and no number of them is given.",
-            hint=f"Give --chips 512, or a cluster such as --on {on or 'h100'}:512.",
+            hint=f"Give --chips 1, or several{f' such as --on {larger}' if larger and on else ' as in --chips 8'}."
+            if larger
+            else "No network of known size joins several: give --chips 1, or a chip that comes in clusters.",
         )
     if number > MOST_CHIPS:
         raise SymscaleError(f"{number:,} chips are more than any cluster has.", hint=f"At most {MOST_CHIPS:,}.")

@@ -104,7 +104,7 @@ def _place(model: Config, on: str, machine_file: str) -> Place:
         )
     number = chips_in(chip, on)
     alone = machine(on.partition(":")[0]) if on else chip
-    return Place(chip, number, step_network(model, chip, number), pointless_network(model, alone))
+    return Place(chip, number, step_network(model, chip, number), pointless_network(model, alone), alone)
 
 
 def _batches(text: str) -> tuple[int, ...]:

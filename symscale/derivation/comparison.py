@@ -19,7 +19,7 @@ from symscale.derivation.proof import Covers, Equal, Evaluated, InLimit, Solved,
 from symscale.derivation.question import Question, checked_options, planned
 from symscale.derivation.sizes import by_dimension, placed, settled
 from symscale.derivation.step import Derivation, Prose, Step
-from symscale.derivation.units import unit_beside, unit_of
+from symscale.derivation.units import unit_of
 from symscale.errors import LayoutError, SymscaleError
 from symscale.machine import Machine, chosen
 from symscale.notation.elaborate import elaborate
@@ -32,7 +32,7 @@ from symscale.solve.region import EVERYWHERE, Region, order
 from symscale.solve.relation import ALWAYS, MASKS, Case, Relation, Solution
 from symscale.solve.terms import compare as compare_terms
 from symscale.solve.terms import signed_terms
-from symscale.vocabulary import fresh, symbol
+from symscale.vocabulary import entry, fresh, symbol
 
 NAMES = ("First program", "Second program")
 TIMES = (symbol("T_1"), symbol("T_2"))
@@ -310,7 +310,7 @@ def _cases(
             proofs.append(Solved(solution, unknown, case.when, long))
         title = f"Where the first program is at least as fast{where}" + (f", case {number + 1}" if number else "")
         reason: Prose = ("Solve T_1 <= T_2, ", relation, ", for ", unknown, ".") if number == 0 else "Otherwise:"
-        units = tuple(unit_beside(each.rhs, unit) for each in equations)
+        units = tuple(_unit_beside(each.rhs, unit) for each in equations)
         steps.append(
             Step("solve", title, reason, equations, tuple(proofs), (verdict(unknown, case),), case.when, units)
         )
@@ -332,7 +332,7 @@ def _answer(found: Sequence[Crossover], on: str, long: frozenset[sp.Symbol]) -> 
         numeric = bounds(last.headline.unknown, case)
         equations = (*formulas, *(each for each in numeric if each not in formulas))
         units = ("",) * len(formulas)
-        units += tuple(unit_beside(each.rhs, last.unit) if last.on else "" for each in equations[len(formulas) :])
+        units += tuple(_unit_beside(each.rhs, last.unit) if last.on else "" for each in equations[len(formulas) :])
         proofs = [Covers(each.headline.solution, long) for each in (last, *((before,) if before is not None else ()))]
         again = Equal(tuple(each.rhs for each in equations))
         reason = f"Which program is faster{words}:" if number == 0 else "Otherwise:"
@@ -340,6 +340,12 @@ def _answer(found: Sequence[Crossover], on: str, long: frozenset[sp.Symbol]) -> 
         lines = (verdict(last.headline.unknown, case),)
         steps.append(Step("remark", title, reason, equations, (again, *proofs), lines, case.when, units))
     return steps
+
+
+def _unit_beside(value: sp.Expr, unit: str) -> str:
+    """Return the unit of the unknown beside a number, or a form in sizes that has numbers for its rates."""
+    rates = any(row is not None and row.unit for row in (entry(str(each)) for each in value.free_symbols))
+    return "" if rates else unit
 
 
 def verdict(unknown: sp.Expr, case: Case) -> Prose:

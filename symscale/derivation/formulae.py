@@ -26,6 +26,8 @@ from symscale.vocabulary import entry, symbol
 # Letters of the vocabulary that formulas of collectives use for something else: its unit, and what it is.
 OTHER_MEANING = {"V": ("B", "the whole array of a collective"), "T": ("s", "a time")}
 
+PLAIN_BYTES = "No bytes per element are named, so numbers of elements stand for bytes: this is the dtype form."
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -77,10 +79,27 @@ def solve_relation(asked: Asked) -> Found:
     if note:
         d.remark(note)
     found = d.crossover(sides.lhs, sides.op, sides.rhs, unknown, limits=asked.assume or None, exact=not asked.assume)
+    d.crossovers[-1] = found = _measured(found, sides, asked.units, note)
     values.pop(str(unknown), None)
     if asked.on is not None or values:
         found = d.evaluate(found, on=asked.on, values=values)
     return Found(replace(d.derivation, order=order), found)
+
+
+def _measured(found: Crossover, sides: Relation, units: Mapping[str, Dimension], note: str) -> Crossover:
+    """Return an answer with the unit that the relation gives its unknown, where the vocabulary has none for it."""
+    if found.unit or not found.headline.unknown.is_Symbol or note == PLAIN_BYTES:
+        return found
+    names = {str(each) for each in sides.free_symbols}
+    other = {name for name in OTHER_MEANING if note and name in names}
+    known = {name: each for name, each in {**table_dimensions(), **units}.items() if name in names - other}
+    try:
+        inferred = infer([(sides.lhs, sides.rhs)], known, show=to_text)
+    except UnitError:
+        return found
+    dimension = {**known, **inferred}.get(str(found.headline.unknown), PURE)
+    unit = str(dimension) if dimension != PURE else ""
+    return replace(found, answers=tuple(replace(each, unit=unit) for each in found.answers))
 
 
 def followed(lets: Mapping[str, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
@@ -197,7 +216,7 @@ def dimensions(sides: Relation, units: Mapping[str, Dimension]) -> str:
         except UnitError:
             pass
         else:
-            return "No bytes per element are named, so numbers of elements stand for bytes: this is the dtype form."
+            return PLAIN_BYTES
         raise
     return ""
 

@@ -29,6 +29,11 @@ class Sent:
     pairs: tuple[tuple[int, int], ...] = ()
 
     @property
+    def devices(self) -> int:
+        """The devices that the groups or pairs name, numbered from 0; 0 where none are named."""
+        return max((device for group in (*self.groups, *self.pairs) for device in group), default=-1) + 1
+
+    @property
     def apart(self) -> int:
         """The distance between neighbours of a group in device numbers, 0 where it varies or is not known."""
         steps = {b - a for group in self.groups for a, b in pairwise(group)}
@@ -110,13 +115,13 @@ def along(groups: Groups | tuple[tuple[int, int], ...], mesh: Mapping[str, int],
     wanted = {frozenset(group) for group in groups}
     for few in range(1, len(mesh) + 1):
         for axes in combinations(mesh, few):
-            rows = _members(mesh, axes)
+            rows = members(mesh, axes)
             if wanted == rows if whole else all(any(pair <= row for row in rows) for pair in wanted):
                 return axes
     return ()
 
 
-def _members(mesh: Mapping[str, int], axes: Sequence[str]) -> set[frozenset[int]]:
+def members(mesh: Mapping[str, int], axes: Sequence[str]) -> set[frozenset[int]]:
     """Return the groups of devices along mesh axes, where devices are numbered with the last axis the fastest."""
     names = list(mesh)
     strides = {name: prod(list(mesh.values())[at + 1 :]) for at, name in enumerate(names)}

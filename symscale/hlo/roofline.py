@@ -8,24 +8,15 @@ from dataclasses import dataclass
 import sympy as sp
 
 from symscale.array.dtypes import wider
-from symscale.collectives import AxisOn, Kind, cost, laid, lies, total_time
+from symscale.collectives import AxisOn, Kind, cost, lies, total_time
 from symscale.errors import MachineError
 from symscale.hlo.collective import Sent
+from symscale.hlo.placing import Setting, check_axes, placed
+from symscale.hlo.sends import busiest
 from symscale.hlo.work import Product, Work
 from symscale.machine import Machine
 
 HBM, VMEM = 0, 1
-OWN = "X"  # the axis of a collective whose mesh is not given
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A machine, and how the mesh lies on it: sizes of axes, physical axes or network of each, latency of hops."""
-
-    machine: Machine
-    mesh: Mapping[str, int]
-    placement: Mapping[str, sp.Expr | str]
-    latency: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,9 +55,10 @@ def roofline(work: Work, setting: Setting) -> Roofline:
     """Return how long an instruction takes at least. Raises MachineError for a rate that the chip lacks.
 
     Compute: FLOPs over the peak of the wider operand's dtype. HBM and VMEM: bytes of operands and results there,
-    padding included, over the bandwidth. Network: the collective on its axes. A collective's own HBM traffic does not
-    count.
+    padding included, over the bandwidth. Network: the collective on its axes, a permute by
+    its busiest link. A collective's own HBM traffic does not count.
     """
+    check_axes(setting)
     notes: list[str] = []
     parts: dict[str, sp.Expr] = {}
     peaks: dict[str, sp.Rational] = {}
@@ -103,7 +95,9 @@ def _memory(work: Work, machine: Machine, notes: list[str]) -> dict[str, sp.Expr
     found: dict[str, sp.Expr] = {}
     if moved[HBM]:
         if machine.hbm_bandwidth is None:
-            raise MachineError(f"{machine.title} has no HBM bandwidth.", hint="Give hbm.bandwidth in its file.")
+            raise MachineError(
+                f"{machine.title} has no HBM bandwidth.", hint="State bandwidth in its file, section [hbm]."
+            )
         found["HBM"] = moved[HBM] / machine.hbm_bandwidth
     if moved[VMEM]:
         rate = machine.cores.get("W_scratchpad")
@@ -116,15 +110,16 @@ def _memory(work: Work, machine: Machine, notes: list[str]) -> dict[str, sp.Expr
 
 def _network(sent: Sent, setting: Setting) -> tuple[sp.Expr, str]:
     """Return the time of a collective, and where its axes lie."""
-    sizes = dict(setting.mesh) if sent.axes else {OWN: sent.chips}
-    mesh = {name: sp.Integer(size) for name, size in sizes.items()}
-    known = {name: where for name, where in setting.placement.items() if name in mesh}
-    axes = laid(mesh, setting.machine, known, latency=setting.latency, numeric=True)
-    over = tuple(axes[name] for name in sent.axes or (OWN,))
     if sent.kind is not Kind.Permute and sent.chips == 1:
         return sp.S.Zero, ""
+    where = placed(sent, setting)
+    over = tuple(where.axes[name] for name in where.over)
+    lies_on = "; ".join(_lies(axis) for axis in over if axis.size != 1)
+    if sent.kind is Kind.Permute:
+        spent, shared = busiest(sent, where)
+        return spent, "; ".join(word for word in (lies_on, shared) if word)
     found = cost(sent.kind, sp.Integer(sent.volume), over)
-    return total_time(found, latency=setting.latency), "; ".join(map(_lies, over))
+    return total_time(found, latency=setting.latency), lies_on
 
 
 def _lies(axis: AxisOn) -> str:

@@ -55,7 +55,10 @@ def cluster(chip: Machine, shape: Sequence[int], *, text: str = "", position: in
     reduces = all(each.in_network_reduction for each in chip.networks if each.levels or each == chip.main_network)
     tree = Network("tree", "tree", levels[0].bandwidth, levels=levels, in_network_reduction=reduces)
     return replace(
-        chip, name=f"{chip.name}:{chips}", title=f"{chip.title}, {chips} chips", networks=(tree, *chip.networks)
+        chip,
+        name=f"{chip.name}:{chips}",
+        title=f"{chip.title}, {chips} {'chip' if chips == 1 else 'chips'}",
+        networks=(tree, *chip.networks),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from symscale.errors import MachineError
-from symscale.machine.cluster import cluster
-from symscale.machine.model import Machine
+from symscale.machine.cluster import cluster, cut, fabric
+from symscale.machine.model import Machine, Network
 from symscale.machine.slices import Slice, misfit, sliced
 
 
@@ -26,14 +26,47 @@ def sized(chip: Machine, chips: int) -> Machine:
             raise MachineError(f"{chip.title} has {own} chips, not {chips}.", hint=f"Leave --chips out, or give {own}.")
         return chip
     if network.kind != "torus":
-        return cluster(chip, (chips,))
-    shapes = [Slice(chip, shape) for shape in _shapes(chips, network.axes) if not misfit(network, shape)]
-    if not shapes:
+        return chip if chips == 1 and not fabric(chip) else cluster(chip, (chips,))
+    found = _slice(chip, network, chips)
+    if found is None:
+        larger = smallest(chip, chips)
         raise MachineError(
             f"{chip.title} has no slice of {chips} chips.",
-            hint=f"A pod has {prod(network.pod)} chips, {'x'.join(map(str, network.pod))}; give a power of two below.",
+            hint=f"A pod has {prod(network.pod)} chips, {'x'.join(map(str, network.pod))}"
+            + (f"; the next larger slice is {larger}." if larger else "."),
         )
-    return sliced(max(shapes, key=lambda each: (-max(each.shape) / min(each.shape), sum(each.wraps))))
+    return sliced(found)
+
+
+def smallest(chip: Machine, chips: int) -> str:
+    """Return the smallest slice or cluster of at least so many chips as --on names it, "" where there is none."""
+    network = chip.main_network
+    if network is None or chips_of(chip):
+        return ""
+    if network.kind == "torus":
+        slices = (_slice(chip, network, number) for number in range(chips, prod(network.pod) + 1))
+        found = next((each for each in slices if each is not None), None)
+        return f"{chip.name}:{'x'.join(map(str, found.shape))}" if found is not None else ""
+    levels = fabric(chip)
+    numbers = range(chips, prod(level.size for level in levels) + 1) if levels else range(0)
+    fits = next((number for number in numbers if not cut(levels, number)[1]), 0)
+    return f"{chip.name}:{fits}" if fits else ""
+
+
+def _slice(chip: Machine, network: Network, chips: int) -> Slice | None:
+    """Return the slice of so many chips that is nearest to a cube, None where there is none."""
+    shapes = [Slice(chip, shape) for shape in _shapes(chips, network.axes) if not misfit(network, shape)]
+    return max(shapes, key=lambda each: (-max(each.shape) / min(each.shape), sum(each.wraps)), default=None)
+
+
+def most_chips(chip: Machine) -> int:
+    """Return how many chips the main network joins: those of a pod, of a tree of switches; 0 where no file says."""
+    network = chip.main_network
+    if network is None:
+        return 1
+    if network.kind == "torus":
+        return prod(network.pod) if network.pod else 0
+    return chips_of(chip) or (prod(level.size for level in fabric(chip)) if fabric(chip) else network.domain or 0)
 
 
 def chips_of(chip: Machine) -> int:

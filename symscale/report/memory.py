@@ -75,6 +75,7 @@ def memory_json(found: Budget) -> str:
         "on": found.machine.title if found.machine is not None else None,
         "mesh": dict(job.mesh),
         "microbatches": job.microbatches,
+        "stage": job.busiest,
         "tokens": job.setting.tokens,
         "length": job.setting.length,
         "parts": [{"part": line.name, "form": to_text(line.form), "bytes": float(line.bytes)} for line in found.lines],

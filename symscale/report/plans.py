@@ -47,7 +47,8 @@ def plan_report(found: Training, style: str) -> str:
     parts = [grid(found.title, COLUMNS, [_cells(each) for each in best], style, notes=found.notes)]
     if best:
         rows = [(part, format_quantity(held, "B", 4) if held else "0") for part, held in best[0].memory.items()]
-        parts.append(grid("Memory of a chip", (Column("part"), Column("bytes", right=True)), rows, style))
+        where = "" if best[0].stage == "only" else f" of the {best[0].stage} stage"
+        parts.append(grid(f"Memory of a chip{where}", (Column("part"), Column("bytes", right=True)), rows, style))
         spent = [(name, format_quantity(time, "s", 4) if time else "0") for name, time in best[0].times.items()]
         parts.append(grid("Time by resource", (Column("resource"), Column("time", right=True)), spent, style))
         parts.append(_conditions(found, style))
@@ -72,9 +73,9 @@ def plan_csv(found: Training) -> str:
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     rows = [row(each) for each in found.plans.best]
-    if rows:
-        table.writerow(rows[0])
-        table.writerows(each.values() for each in rows)
+    shown = rows or [row(each) for each in (found.plans.smallest,) if each is not None]
+    table.writerow(shown[0] if shown else ())
+    table.writerows(each.values() for each in rows)
     return out.getvalue()
 
 
@@ -89,7 +90,12 @@ def plan_json(found: Training) -> str:
         "fitting": found.plans.fitting,
         "notes": list(found.notes),
         "meshes": [
-            {**row(each), "memory_by_part": dict(each.memory), "time_by_resource": dict(each.times)}
+            {
+                **row(each),
+                "stage": each.stage,
+                "memory_by_part": dict(each.memory),
+                "time_by_resource": dict(each.times),
+            }
             for each in found.plans.best
         ],
         "conditions": [
@@ -106,7 +112,7 @@ def plan_json(found: Training) -> str:
         ],
         "step_time": {heads: to_text(form.total) for heads, form in found.plans.forms.items()},
         "memory": {
-            heads: {part: to_text(held) for part, held in form.memory.items()}
+            heads: {stage: {part: to_text(held) for part, held in of.items()} for stage, of in form.memory.items()}
             for heads, form in found.plans.forms.items()
         },
         "training": dict(found.totals),

@@ -154,8 +154,8 @@ def _step(step: Step, order: Order) -> dict[str, Any]:
         "units": list(step.units) or [""] * len(step.equations),
         "latex": _latex(step.equations, order),
         "lines": [words(each, order) for each in step.lines],
-        # a proof that fails raises StepError: those that are named have run
-        "checks": [{"name": name, "passed": True} for name in step.checks],
+        # `checks` names the proofs that have run; one that fails raises StepError before anything is printed
+        "checks": [{"name": each.name, "passed": each.name in step.checks} for each in step.proofs],
     }
 
 

@@ -12,7 +12,7 @@ from symscale.errors import ModelError
 from symscale.solve import Solution
 from symscale.transformer.blocks import values
 from symscale.transformer.cache import cache_forms, cache_per_token
-from symscale.transformer.config import CHUNKED, FULL, Config
+from symscale.transformer.config import CHUNKED, FULL, Config, check_length
 from symscale.transformer.flops import equal_length, flops_forms, per_token, rule_of_six, training_forms
 from symscale.transformer.intensity import attention_intensity, tiled_traffic
 from symscale.transformer.parameters import active_forms, parameter_forms
@@ -73,6 +73,7 @@ class Breakdown:
 def breakdown(config: Config, asked: Asked | None = None) -> Breakdown:
     """Return parameters, FLOPs, KV cache and intensity of a model, for what is asked. Raises ModelError."""
     asked = checked(asked or Asked())
+    check_length(config, asked.seq, "--seq")
     sections = (
         _parameters(config, asked),
         _forward(config, asked),
@@ -166,7 +167,12 @@ def _totals(lines: Sequence[Line], asked: Asked) -> list[Line]:
 
 
 def _remat_note(asked: Asked) -> str:
-    again = {"none": "nothing is", "scores": "the scores are", "full": "every layer is"}[asked.remat]
+    again = {
+        "none": "nothing is",
+        "selective": "the first product of the scores, which fused attention needs, is",
+        "scores": "the scores, with both products, are",
+        "full": "every layer is",
+    }[asked.remat]
     return (
         f"Forward and backward; in the backward pass {again} computed again. The rule of six is 6 FLOPs per"
         " active parameter and token."

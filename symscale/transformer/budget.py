@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.machine import Machine
+from symscale.machine.shapes import most_chips
 from symscale.notation.numbers import format_number, format_quantity
 from symscale.solve import Relation
 from symscale.transformer.fit import (
@@ -89,13 +90,24 @@ class Budget:
         between = "split over tensor" if setting.sequence else "whole on every chip of tensor"
         between = f"positions between sublayers {between}, " if self.job.mesh.get("tensor", 1) > 1 else ""
         away = f" On the host: {', '.join(setting.offloaded)}." if setting.offloaded else ""
-        pipe = f"; {RULES[setting.schedule].title}, busiest stage" if self.job.mesh.get("pipe", 1) > 1 else ""
+        pipe = f"; {RULES[setting.schedule].title}, the {self.job.busiest} stage" if len(self.job.stages) > 1 else ""
         return [
             f"Arrays in {setting.dtype}, gradients in {setting.gradients or setting.dtype}, optimizer "
             f"{setting.optimizer}, ZeRO-{setting.zero} over the copies of each weight, checkpointing {setting.remat}, "
             f"{between}{_times(self.job.microbatches)}{pipe}.{away} Of gathered "
             f"weights the largest two pieces lie beside the rest, logits and their gradients in fp32. Buffers of "
-            f"communication, the context of the device and fragmentation are not counted: leave --reserve for them."
+            f"communication, the context of the device and fragmentation are not counted: leave --reserve for them.",
+            *self._beyond(),
+        ]
+
+    def _beyond(self) -> list[str]:
+        """Say where a mesh has more chips than one network of the machine joins."""
+        most = most_chips(self.machine) if self.machine is not None else 0
+        if self.machine is None or not most or self.job.chips <= most:
+            return []
+        return [
+            f"The main network of {self.machine.title} joins {most:,} {'chip' if most == 1 else 'chips'}: "
+            f"{self.job.chips:,} are several such parts, joined by another network."
         ]
 
 
@@ -119,13 +131,14 @@ def _shown(form: sp.Expr, job: Job) -> sp.Expr:
     ones |= {MICROBATCHES: sp.S.One} if job.microbatches == 1 else {}
     found = form.xreplace(ones)
     found = found.xreplace({each: sp.S.One for each in found.atoms(sp.Min) if sp.S.One in each.args})
-    held = {each: symbol(f"_{at}") for at, each in enumerate(sorted(found.atoms(sp.Min), key=str))}
-    return _grouped(found.xreplace(held)).xreplace({name: each for each, name in held.items()})
+    held = {each: symbol(f"_{at}") for at, each in enumerate(sorted(found.atoms(sp.Min, sp.ceiling), key=str))}
+    layers = {name for each, name in held.items() if isinstance(each, sp.ceiling)}
+    return _grouped(found.xreplace(held), layers).xreplace({name: each for each, name in held.items()})
 
 
-def _grouped(form: sp.Expr) -> sp.Expr:
-    """Return a sum with the terms together that the same axes split."""
-    axes = {size(axis) for axis in ORDER}
+def _grouped(form: sp.Expr, layers: Set[sp.Symbol]) -> sp.Expr:
+    """Return a sum with the terms together that the same axes split, and those of a stage's `layers`."""
+    axes = {size(axis) for axis in ORDER} | layers
     groups: dict[sp.Expr, list[sp.Expr]] = {}
     for term in sp.Add.make_args(sp.expand(form)):
         split = sp.Mul(*(each for each in sp.Mul.make_args(term) if each.free_symbols <= axes and not each.is_number))

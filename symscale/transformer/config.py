@@ -80,9 +80,10 @@ class Config:
 
     `kinds`, `routed` and `owns_kv` say for each layer: full, sliding or chunked attention; experts instead of an MLP;
     keys and values of its own, or those of an earlier layer. `positions` counts the rows of a learned table,
-    `D_embed` is the width of the token table if it is not D. `assumed` lists what was not stated and follows from the
-    model type, `ignored` what was stated and has no meaning for it. `dropout` says that training drops attention
-    weights and the results of sublayers; that costs masks, and no parameters.
+    `positions_kept` those of them that no token has, `D_embed` is the width of the token table if it is not D.
+    `assumed` lists what was not stated and follows from the model type, `ignored` what was stated and has no meaning
+    for it. `dropout` says that training drops attention weights and the results of sublayers; that costs masks, and
+    no parameters.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Config:
     tied: bool = False
     unembedding_bias: bool = False
     positions: int = 0
+    positions_kept: int = 0
     D_embed: int = 0
     dropout: bool = False
     assumed: tuple[tuple[str, str], ...] = ()
@@ -150,6 +152,16 @@ def validate(config: Config) -> Config:
                 hint="A layer takes those of an earlier layer of its kind.",
             )
     return config
+
+
+def check_length(config: Config, length: int, option: str) -> None:
+    """Raise ModelError where a sequence [tokens] is longer than the positions that a model has learned."""
+    most = config.positions - config.positions_kept
+    if config.positions and length > most:
+        raise ModelError(
+            f"{config.name} has learned {most:,} positions, and a sequence of {length:,} tokens is asked for.",
+            hint=f"Give {option} {most} or less, or a config whose table of positions is longer.",
+        )
 
 
 def _first_local(config: Config) -> str:

@@ -16,14 +16,14 @@ from symscale.transformer.blocks import values
 from symscale.transformer.config import Config
 from symscale.transformer.memory import memory_forms, state_bytes, states
 from symscale.transformer.meshes import ORDER, limits
-from symscale.transformer.parts import PIPE
+from symscale.transformer.parts import FIRST, LAST, ONLY, PIPE, UNEVEN
 from symscale.transformer.pipeline import MICROBATCHES, layers_per_chunk, rule_of, whole_rounds
 from symscale.transformer.setting import B_ELEMENT, Setting
 from symscale.transformer.strategy import size
 from symscale.vocabulary import symbol
 
 B, T, R, P, M_HBM = map(symbol, ("B", "T", "R", "P", "M_hbm"))
-CHIPS = symbol("N_chips")
+CHIPS, LAYERS = symbol("N_chips"), symbol("L")
 #: Nothing larger than this is looked for.
 MOST = 2**40
 
@@ -58,30 +58,43 @@ class Job:
         return {**values(self.config), **sizes, **batch, **element}
 
     @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages of which one holds the most."""
+        return (ONLY,) if self.mesh.get("pipe", 1) == 1 else (FIRST, LAST)
+
+    def forms_of(self, stage: str) -> dict[str, sp.Expr]:
+        """Return the memory of a chip of a stage by part, in symbols [B]; what is offloaded is not on it.
+
+        Stages that do not divide the layers have ceil(L/N_pipe) of them.
+        """
+        found = memory_forms(self.config, replace(self.setting, tokens=0, length=0), heads=self.heads, stage=stage)
+        whole = self.config.L % self.mesh.get("pipe", 1) == 0
+        layers = {UNEVEN: sp.S.One if whole else sp.ceiling(LAYERS / PIPE) * PIPE / LAYERS}
+        return {name: form.xreplace(layers) for name, form in found.items() if name not in self.setting.offloaded}
+
+    def held(self, stage: str) -> sp.Expr:
+        """Return all that a chip of a stage holds [B]."""
+        return sp.Add(*(form.xreplace(self.point) for form in self.forms_of(stage).values()))
+
+    @property
+    def busiest(self) -> str:
+        """The stage that holds the most."""
+        return max(self.stages, key=self.held)
+
+    @property
     def forms(self) -> dict[str, sp.Expr]:
-        """The memory of a chip by part, in symbols [B]; what is offloaded is not on it."""
-        found = memory_forms(self.config, replace(self.setting, tokens=0, length=0), heads=self.heads)
-        return {name: form for name, form in found.items() if name not in self.setting.offloaded}
+        """The memory of a chip of the stage that holds the most by part, in symbols [B]."""
+        return self.forms_of(self.busiest)
 
     @property
     def numbers(self) -> dict[str, sp.Expr]:
-        """The memory of a chip by part [B]; a stage of a pipeline whose layers do not divide has the larger number."""
-        return {name: form.xreplace(_uneven(self)) for name, form in self.forms.items()}
+        """The memory of a chip of the stage that holds the most by part [B]."""
+        return {name: form.xreplace(self.point) for name, form in self.forms.items()}
 
     @property
     def total(self) -> sp.Expr:
-        """All that a chip holds [B]."""
-        return sp.Add(*self.numbers.values())
-
-
-def _uneven(job: Job) -> dict[sp.Symbol, sp.Expr]:
-    """Return the point with the layers of every kind scaled to those of the busiest stage, ceil(L/p) of L/p."""
-    point, stages = job.point, job.mesh.get("pipe", 1)
-    layers = -(-job.config.L // stages) * stages
-    return {
-        name: value * sp.Rational(layers, job.config.L) if str(name) == "L" or str(name).startswith("L_") else value
-        for name, value in point.items()
-    }
+        """All that a chip of the stage that holds the most holds [B]."""
+        return max(map(self.held, self.stages))
 
 
 def checked(job: Job) -> Job:
@@ -167,11 +180,17 @@ def largest_length(job: Job) -> tuple[sp.Expr | None, int]:
 
 def _most(job: Job, instead: Mapping[sp.Symbol, sp.Expr], unknown: sp.Symbol) -> sp.Expr | None:
     """Return the largest value of `unknown` with which the step fits, or None if none does. Raises ModelError."""
-    known = {name: value for name, value in _uneven(job).items() if name != unknown and name not in instead}
-    whole = sp.Add(*(form.xreplace(dict(instead)).xreplace(known).doit() for form in job.forms.values()))
-    solution = crossover(sp.expand(whole), "<=", _room(job), unknown)
-    found = [each for case in solution.cases for each in case.intervals]
-    return found[0].hi if found else None
+    known = {name: value for name, value in job.point.items() if name != unknown and name not in instead}
+    borders = []
+    for stage in job.stages:
+        forms = job.forms_of(stage).values()
+        whole = sp.Add(*(form.xreplace(dict(instead)).xreplace(known).doit() for form in forms))
+        solution = crossover(sp.expand(whole), "<=", _room(job), unknown)
+        found = [each for case in solution.cases for each in case.intervals]
+        if not found:
+            return None
+        borders.append(found[0].hi)
+    return min(borders)
 
 
 def fewest_microbatches(job: Job) -> int:
@@ -247,7 +266,7 @@ def _scaled(job: Job, heads: int) -> Scaled:
         symbol("L"): sp.Integer(layers),
     }
     count = sp.Add(*(form.xreplace(made) for form in parameter_forms(job.config).values()))
-    held = sp.Add(*(form.xreplace(made) for form in job.forms.values()))
+    held = max(sp.Add(*(form.xreplace(made) for form in job.forms_of(stage).values())) for stage in job.stages)
     sizes = {str(name): int(value) for name, value in made.items() if str(name) in (*wide, "L")}
     return Scaled(sizes, int(count), held)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
 
+from symscale.cost import activations, recomputing, tally, without
 from symscale.errors import ModelError
 from symscale.quantity import minimum
 from symscale.quantity.series import total
 from symscale.solve import Solution, crossover
-from symscale.transformer.block import counted
+from symscale.transformer.block import Block, counted, planned
 from symscale.transformer.blocks import PARTS, blocks, values
 from symscale.transformer.config import CHUNKED, FULL, SLIDING, Config
 from symscale.transformer.parameters import active_forms, collected
@@ -19,8 +20,14 @@ from symscale.vocabulary import fresh, symbol
 
 B, T, S, S_WINDOW = symbol("B"), symbol("T"), symbol("S"), symbol("S_window")
 PASSES = ("forward", "backward")
-#: What the backward pass computes again: nothing, the scores alone, or every layer.
-REMAT = {"none": (), "scores": ("scores",), "full": tuple(p for p in PARTS if p not in ("embedding", "unembedding"))}
+#: The parts that the backward pass computes again: none; of the scores what it reads and is not kept, Q·K^T, as fused
+#: attention does; the scores with both products, as a checkpoint around them does; every layer.
+REMAT = {
+    "none": (),
+    "selective": ("scores",),
+    "scores": ("scores",),
+    "full": tuple(p for p in PARTS if p not in ("embedding", "unembedding")),
+}
 FEED_FORWARD = ("MLP", "router", "experts", "shared experts")
 
 
@@ -56,9 +63,15 @@ def flops_forms(
     """
     if name not in PASSES:
         raise ModelError(f"There is no pass {name!r}.", hint=f"Use one of {', '.join(PASSES)}.")
+    return _by_part(config, lambda block: counted(block.text, name).total_flops, causal, whole_chunks)
+
+
+def _by_part(
+    config: Config, cost: Callable[[Block], sp.Expr], causal: bool, whole_chunks: bool = False
+) -> dict[str, sp.Expr]:
     found: dict[str, list[sp.Expr]] = {part: [] for part in PARTS}
     for block in blocks(config):
-        flops = counted(block.text, name).total_flops
+        flops = cost(block)
         if block.over_sequence:
             # the pass is bilinear in T and S: what one pair costs, times the pairs, for each of B/T sequences
             pairs = attended(block.kind, causal=causal, whole_chunks=whole_chunks)
@@ -88,10 +101,18 @@ def training_forms(config: Config, *, causal: bool = True, remat: str = "none") 
     if remat not in REMAT:
         raise ModelError(f"Unknown rematerialisation {remat!r}.", hint=f"Use one of {', '.join(REMAT)}.")
     ahead, back = (flops_forms(config, name, causal=causal) for name in PASSES)
+    again = _by_part(config, _needed_again, causal) if remat == "selective" else ahead
     return {
-        part: collected(form * (2 if part in REMAT[remat] else 1) + back.get(part, sp.S.Zero))
+        part: collected(form + back.get(part, sp.S.Zero) + (again[part] if part in REMAT[remat] else sp.S.Zero))
         for part, form in ahead.items()
     }
+
+
+def _needed_again(block: Block) -> sp.Expr:
+    """Return the FLOPs of what the backward pass reads of a block where no array over queries and keys is kept."""
+    plan, typed = planned(block.text)
+    made = recomputing(plan, activations(plan, typed, without(("T", "S"))))
+    return tally(made, "again", typed, {}).total_flops
 
 
 def per_token(forms: Mapping[str, sp.Expr]) -> dict[str, sp.Expr]:

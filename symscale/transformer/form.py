@@ -69,6 +69,7 @@ def config_of(
         tied=values["tied"],
         unembedding_bias=bool(values["unembedding_bias"]),
         positions=(values["positions"] + (values["position_offset"] or 0)) if values["positions"] else 0,
+        positions_kept=(values["position_offset"] or 0) if values["positions"] else 0,
         D_embed=0 if values["D_embed"] == values["D"] else values["D_embed"] or 0,
         ignored=ignored,
         notes=notes,

@@ -6,9 +6,10 @@
     activations  what a policy keeps of one microbatch, for all microbatches that a stage holds at once
     working set  what is computed again, of one sublayer or of one layer
 
-The symbols are those of the model (D, F, …), of the mesh (N_data, N_fsdp, …), B, T, b and the microbatches m; the
-busiest stage of a pipeline counts, with both ends of the model (a bound). ZeRO: Rajbhandari et al. 2020.
-Activations: Korthikanti et al. 2022.
+The symbols are those of the model (D, F, …), of the mesh (N_data, N_fsdp, …), B, T, b and the microbatches m. Of a
+pipeline the first stage, with the embedding and the most microbatches in flight, or the last one, with the unembedding
+and the logits, holds the most; both have ceil(L/N_pipe) layers here. ZeRO: Rajbhandari et al. 2020. Activations:
+Korthikanti et al. 2022.
 """
 
 from __future__ import annotations
@@ -21,7 +22,21 @@ import sympy as sp
 from symscale.quantity import maximum
 from symscale.transformer.bubble import held
 from symscale.transformer.config import Config
-from symscale.transformer.parts import PIPE, UNEVEN, Known, Part, S, T, parts_of, strategy_of, summed
+from symscale.transformer.parts import (
+    FIRST,
+    LAST,
+    ONLY,
+    PIPE,
+    UNEVEN,
+    Known,
+    Part,
+    S,
+    T,
+    by_stage,
+    parts_of,
+    strategy_of,
+    summed,
+)
 from symscale.transformer.pipeline import CHUNKS, MICROBATCHES, STAGE, STAGES, rule_of
 from symscale.transformer.setting import B_ELEMENT, LOGIT_BYTES, OPTIMIZERS, STAGES_OF_ZERO, Setting
 
@@ -46,51 +61,63 @@ def states(own: sp.Expr, replicas: sp.Expr, setting: Setting) -> dict[str, sp.Ex
     }
 
 
-def in_flight(setting: Setting, *, last: bool = False) -> sp.Expr:
-    """Return how many microbatches the first stage of a schedule holds at once, or the last one at its end."""
-    if last and setting.chunks > 1:
-        return sp.S.One  # the last chunk goes back as soon as it has come
-    stage = STAGES - 1 if last else sp.S.Zero
-    found = held(rule_of(setting.schedule)).xreplace({STAGE: stage})
+def in_flight(setting: Setting, stage: str = FIRST) -> sp.Expr:
+    """Return how many microbatches of its layers a stage of a schedule holds at once; without a pipeline it is one."""
+    if stage == ONLY:
+        return sp.S.One  # each goes back before the next one comes
+    found = held(rule_of(setting.schedule)).xreplace({STAGE: STAGES - 1 if stage == LAST else sp.S.Zero})
     counted = found.xreplace({CHUNKS: sp.Integer(setting.chunks)}).doit().xreplace({STAGES: PIPE})
     return counted.xreplace({sp.Min(1, MICROBATCHES): sp.S.One})  # there is at least one
 
 
-def memory(parts: Sequence[Part], setting: Setting, known: Known) -> dict[str, sp.Expr]:
-    """Return what a chip holds at the worst moment, by part [B], with what is `known` put in.
+def ends_in_flight(setting: Setting, stage: str = LAST) -> sp.Expr:
+    """Return how many microbatches an end of the model holds at once: the embedding's, or those of the unembedding."""
+    if stage == LAST and setting.chunks > 1:
+        return sp.S.One  # the last chunk goes back as soon as it has come
+    return in_flight(setting, stage)
+
+
+def memory(parts: Sequence[Part], setting: Setting, known: Known, stage: str = ONLY) -> dict[str, sp.Expr]:
+    """Return what a chip of a stage with these parts holds at the worst moment, by part [B], with what is `known`.
 
     Parts that are offloaded are returned as well; what is fetched of them for use counts as gathered or working.
     """
+    known = {**known, PIPE: sp.S.One, UNEVEN: sp.S.One} if stage == ONLY else known
     made = {name: summed(parts, partial(_state, setting, name), known) for name in STATES}
+    logits = sp.S.Zero if stage == FIRST else parts[-1].footprint.results.xreplace(dict(known))
     return {
         **made,
-        "activations": _kept(parts, setting, known),
+        "activations": _kept(parts, setting, known, stage),
         "working set": _working(parts, setting).xreplace({S: T}).xreplace(known) / MICROBATCHES,
         "gathered weights": 2 * B_ELEMENT.xreplace(dict(known)) * maximum(*_gathered(parts, setting, known)),
-        "logits": 2 * LOGIT_BYTES * parts[-1].footprint.results.xreplace(known) / MICROBATCHES,
+        "logits": 2 * LOGIT_BYTES * logits / MICROBATCHES,
     }
 
 
-def memory_forms(config: Config, setting: Setting, *, heads: str = "K") -> dict[str, sp.Expr]:
-    """Return the memory of a chip by part in the symbols of model, mesh and batch [B]; stages divide the layers."""
-    return dict(_forms(config, setting, heads))
+def memory_forms(config: Config, setting: Setting, *, heads: str = "K", stage: str = ONLY) -> dict[str, sp.Expr]:
+    """Return the memory of a chip by part in the symbols of model, mesh and batch [B].
+
+    `stage` is `only` without a pipeline, else `first` or `last`; `uneven` is 1 where the stages divide the layers.
+    """
+    return dict(_forms(config, setting, heads)[stage])
 
 
 @lru_cache(maxsize=64)
-def _forms(config: Config, setting: Setting, heads: str) -> Mapping[str, sp.Expr]:
-    parts = parts_of(config, setting, strategy_of(config, setting, heads))
-    return memory(parts, setting, {UNEVEN: sp.S.One})
+def _forms(config: Config, setting: Setting, heads: str) -> Mapping[str, Mapping[str, sp.Expr]]:
+    strategy = strategy_of(config, setting, heads)
+    stages = by_stage(parts_of(config, setting, strategy), config, setting, strategy)
+    return {stage: memory(parts, setting, {}, stage) for stage, parts in stages.items()}
 
 
 def _state(setting: Setting, name: str, part: Part) -> sp.Expr:
     return states(part.footprint.parameters, part.replicas, setting)[name]
 
 
-def _kept(parts: Sequence[Part], setting: Setting, known: Known) -> sp.Expr:
-    """The first stage holds the most microbatches of its layers; the unembedding is on the last one."""
+def _kept(parts: Sequence[Part], setting: Setting, known: Known, stage: str) -> sp.Expr:
+    """Return the activations of all microbatches that a stage holds at once: of its layers, and of its end."""
     layers = summed([part for part in parts if part.in_layers], lambda part: part.footprint.kept, known)
     ends = summed([part for part in parts if not part.in_layers], lambda part: part.footprint.kept, known)
-    return (layers * in_flight(setting) + ends * in_flight(setting, last=True)) / MICROBATCHES
+    return (layers * in_flight(setting, stage) + ends * ends_in_flight(setting, stage)) / MICROBATCHES
 
 
 def _working(parts: Sequence[Part], setting: Setting) -> sp.Expr:

@@ -13,13 +13,15 @@ from symscale.transformer.flops import attended
 from symscale.transformer.footprint import Footprint, footprint
 from symscale.transformer.setting import Setting
 from symscale.transformer.strategy import AXES, Strategy, size
-from symscale.transformer.sublayers import Sublayer, sublayers
+from symscale.transformer.sublayers import Sublayer, sublayers, tied_tables
 from symscale.vocabulary import symbol
 
 T, S = symbol("T"), symbol("S")
 PIPE = size("pipe")
 #: The layers of the busiest stage over L/N_pipe: 1 where the stages divide the layers.
 UNEVEN = symbol("uneven")
+#: The stages of a pipeline that can hold the most: both ends; a mesh without a pipeline has one stage with all.
+ONLY, FIRST, LAST = "only", "first", "last"
 Known: TypeAlias = Mapping[sp.Basic, sp.Expr]
 
 
@@ -62,9 +64,22 @@ def strategy_of(config: Config, setting: Setting, heads: str = "K") -> Strategy:
 
 def parts_of(config: Config, setting: Setting, strategy: Strategy) -> list[Part]:
     """Return the sublayers of a model with what a chip does and holds for each under a strategy."""
-    return [
-        Part(each, footprint(each, strategy, dtype=setting.dtype, remat=setting.remat)) for each in sublayers(config)
-    ]
+    return [_part(each, setting, strategy) for each in sublayers(config)]
+
+
+def by_stage(parts: Sequence[Part], config: Config, setting: Setting, strategy: Strategy) -> dict[str, list[Part]]:
+    """Return what the only stage holds of a model's parts, the first of several, and the last one.
+
+    A tied table is on both ends: the first stage looks tokens up in it, the last one multiplies by it.
+    """
+    layers = [part for part in parts if part.in_layers]
+    ends = [part for part in parts if not part.in_layers]
+    tied = [_part(each, setting, strategy) for each in tied_tables(config)]
+    return {ONLY: list(parts), FIRST: [*layers, *ends[:-1], *tied], LAST: [*layers, ends[-1]]}
+
+
+def _part(sublayer: Sublayer, setting: Setting, strategy: Strategy) -> Part:
+    return Part(sublayer, footprint(sublayer, strategy, dtype=setting.dtype, remat=setting.remat))
 
 
 def summed(parts: Sequence[Part], amount: Callable[[Part], sp.Expr], known: Known) -> sp.Expr:

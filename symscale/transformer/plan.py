@@ -12,9 +12,8 @@ from symscale.errors import MachineError, ModelError
 from symscale.machine import Machine
 from symscale.quantity.grid import evaluate
 from symscale.transformer.config import Attention, Config
-from symscale.transformer.footprint import PASSES
 from symscale.transformer.meshes import ORDER, Limits, Sizes, UnitCosts, limits, meshes, microbatches, placed
-from symscale.transformer.parts import UNEVEN
+from symscale.transformer.parts import FIRST, LAST, ONLY, UNEVEN
 from symscale.transformer.pipeline import MICROBATCHES
 from symscale.transformer.setting import Setting
 from symscale.transformer.step import StepForm, step_form
@@ -33,7 +32,8 @@ class Planned:
     """One mesh: sizes by axis, microbatches, and what a step takes.
 
     `seconds` of a step and `exposed` of one in which no network hides, `mfu` the part of the peak that the model's own
-    FLOPs use; `memory` and `times` by part and resource, [B] and [s]; `binds` is the resource that takes the longest.
+    FLOPs use; `memory` of the `stage` that holds the most and `times` by part and resource, [B] and [s]; `binds` is the
+    resource that takes the longest.
     """
 
     sizes: Mapping[str, int]
@@ -48,6 +48,7 @@ class Planned:
     uneven: sp.Rational
     point: Mapping[sp.Symbol, sp.Expr] = field(repr=False)
     heads: str = "K"
+    stage: str = ONLY
 
     @property
     def bytes(self) -> float:
@@ -85,7 +86,7 @@ def plan(config: Config, setting: Setting, cluster: Machine, chips: int, *, top:
     for heads in _heads(config):
         form = step_form(config, setting, heads=heads)
         limit = limits(config, setting.tokens, setting.length, heads)
-        table = tabulate(form, limit, cluster, chips, replicated=heads == "G")
+        table = tabulate(form, limit, cluster, chips, known=_split_evenly(config) if heads == "G" else 0)
         if table is None:
             continue
         forms[heads] = form
@@ -113,24 +114,24 @@ class Table:
     columns: Columns
 
 
-def tabulate(form: StepForm, limit: Limits, cluster: Machine, chips: int, *, replicated: bool = False) -> Table | None:
+def tabulate(form: StepForm, limit: Limits, cluster: Machine, chips: int, *, known: int = 0) -> Table | None:
     """Return the table of all meshes that the limits and the cluster allow, or None if there are none.
 
-    With key/value heads replicated over `tensor` only its sizes beyond 1 are new.
+    Sizes of `tensor` that divide `known` key/value heads are left out: there replicating these heads only costs more.
     """
     import numpy as np
 
     rows: list[tuple[Sizes, int]] = []
-    known = UnitCosts(cluster)
+    networks = UnitCosts(cluster)
     costs: dict[str, list[float | None]] = {str(name): [] for name in form.units}
     for sizes in meshes(chips, limit):
         by_axis = dict(zip(ORDER, sizes, strict=True))
-        if replicated and by_axis["tensor"] == 1:
+        if known and known % by_axis["tensor"] == 0:
             continue
         places = placed(sizes, cluster)
         if places is None:
             continue
-        unit_costs = {str(name): known.of(use, places) for name, use in form.units.items()}
+        unit_costs = {str(name): networks.of(use, places) for name, use in form.units.items()}
         if None in unit_costs.values():
             continue
         replicas = by_axis["data"] * by_axis["fsdp"] * by_axis["expert"]
@@ -159,8 +160,15 @@ def rates(cluster: Machine, dtype: str) -> dict[str, float]:
 
 
 def total_memory(form: StepForm, columns: Columns) -> NDArray[np.float64]:
-    """Return what a chip holds in every row [B]."""
-    return evaluate(sp.Add(*form.memory.values()), columns)
+    """Return what a chip of the stage that holds the most holds in every row [B]."""
+    import numpy as np
+
+    only, first, last = (evaluate(sp.Add(*form.memory[stage].values()), columns) for stage in (ONLY, FIRST, LAST))
+    return np.where(np.asarray(columns[str(size("pipe"))]) == 1, only, np.maximum(first, last))
+
+
+def _split_evenly(config: Config) -> int:
+    return config.attention.K if isinstance(config.attention, Attention) else 0
 
 
 def _room(cluster: Machine, reserve: float) -> float:
@@ -168,7 +176,7 @@ def _room(cluster: Machine, reserve: float) -> float:
         raise ModelError(f"A part {reserve} of the memory cannot stay free.", hint="Give a number from 0 to below 1.")
     capacity = cluster.hbm_capacity
     if capacity is None:
-        raise MachineError(f"{cluster.title} has no memory size.", hint="Give hbm_capacity in the machine's file.")
+        raise MachineError(f"{cluster.title} has no memory size.", hint="State capacity in its file, section [hbm].")
     return float(capacity) * (1 - reserve)
 
 
@@ -193,23 +201,28 @@ def _row(form: StepForm, table: Table, at: int, config: Config, cluster: Machine
     point = {symbol(name): sp.Float(_at(column, at)) for name, column in table.columns.items()}
     seconds = float(form.total.xreplace(point))
     resources = dict.fromkeys(name for each in form.times.values() for name in each)
-    times = {name: sum(float(form.times[each][name].xreplace(point)) for each in PASSES) for name in resources}
-    memory = {name: float(held.xreplace(point)) for name, held in form.memory.items()}
+    times = {name: sum(float(each[name].xreplace(point)) for each in form.times.values()) for name in resources}
     peak = float(cluster.peak(form.dtype))
     pipe = sizes[ORDER.index("pipe")]
+    held = {
+        stage: {name: float(part.xreplace(point)) for name, part in form.memory[stage].items()}
+        for stage in ((ONLY,) if pipe == 1 else (FIRST, LAST))
+    }
+    stage = max(held, key=lambda each: sum(held[each].values()))
     return Planned(
         dict(zip(ORDER, sizes, strict=True)),
         count,
         seconds,
         float(form.exposed.xreplace(point)),
         float(form.flops) / (seconds * chips * peak),
-        memory,
+        held[stage],
         times,
         max(times, key=times.__getitem__),
         (pipe - 1) / (count + pipe - 1),
         sp.Rational(-(-config.L // pipe) * pipe, config.L),
         point,
         heads,
+        stage,
     )
 
 

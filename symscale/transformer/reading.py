@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ from symscale.transformer.architectures import ARCHITECTURES, REQUIRED, STRUCTUR
 from symscale.transformer.config import Config, validate
 from symscale.transformer.fields import READERS, Place, shown
 from symscale.transformer.form import Values, config_of
+from symscale.transformer.plain_fields import PLAIN
 
 MAX_BYTES = 1_000_000
 MAX_LAYERS = 10_000
+OWN_TYPE = "symscale"
 
 
 def load_config(path: str | Path) -> Config:
@@ -33,15 +35,58 @@ def read_config(raw: Mapping[str, Any], name: str) -> Config:
     kind = _model_type(fields, name)
     row = ARCHITECTURES[kind]
     values = _values(row, fields, name)
+    _no_window(values, fields, name)
     used = {each for source in row.values() if isinstance(source, Stated) for each in source.names}
-    ignored = sorted(each for each in STRUCTURAL - used if fields.get(each) not in (None, False))
+    _architectures(fields, kind, name)
+    ignored = _ignored(fields, kind, used, name)
     every = fields.get("moe_layer_freq")
     if every not in (None, 1):
         raise Place(name, "moe_layer_freq").error(f"is {shown(every)}", "Only 1 is read: experts in every later layer.")
     if fields.get("num_nextn_predict_layers"):
         notes = (*notes, "Layers that predict further tokens (num_nextn_predict_layers) are not counted.")
-    found = config_of(values, kind, name, notes=notes, ignored=tuple(ignored))
+    found = config_of(values, kind, name, notes=notes, ignored=ignored)
     return validate(found)
+
+
+def _ignored(fields: Mapping[str, Any], kind: str, used: Set[str], name: str) -> tuple[str, ...]:
+    """Return the stated fields that have no meaning for the type, or that nobody knows.
+
+    Raises ModelError for an unknown field of our own type, whose fields are all known.
+    """
+    known = used | PLAIN if kind == OWN_TYPE else used | STRUCTURAL | PLAIN
+    unknown = [each for each in fields if each not in known and not each.startswith("_")]
+    if kind == OWN_TYPE and unknown:
+        near = did_you_mean(unknown[0], used)
+        raise Place(name, unknown[0][:60]).error(
+            f"is no field of the type {OWN_TYPE}", f"It has {', '.join(sorted(used))}.{near}"
+        )
+    without = [each for each in STRUCTURAL - used - PLAIN if fields.get(each) not in (None, False)]
+    return tuple(sorted([*without, *unknown]))
+
+
+def _architectures(fields: Mapping[str, Any], kind: str, name: str) -> None:
+    """Raise ModelError where the class that a file names is that of another known type."""
+    classes = fields.get("architectures")
+    for each in classes if isinstance(classes, list) else ():
+        stem = each.partition("For")[0].partition("LMHead")[0].lower() if isinstance(each, str) else ""
+        others = [other for other in ARCHITECTURES if _class_stem(other) == stem]
+        if others and kind not in others:
+            raise Place(name, "model_type").error(
+                f"is {shown(kind)}, and architectures names {shown(each)}",
+                f'That class has "model_type": "{others[0]}": make them agree.',
+            )
+
+
+def _class_stem(kind: str) -> str:
+    return kind.removesuffix("_text").replace("_", "")
+
+
+def _no_window(values: Values, fields: Mapping[str, Any], name: str) -> None:
+    """Raise ModelError for a window of no length: that there is none is written null."""
+    for word in ("window", "chunk"):
+        field = values.names.get(word, "")
+        if fields.get(field) == 0 and values["use_window"] is not False:
+            raise Place(name, field).error("is 0", "A window has a length from 1; that there is none is written null.")
 
 
 def read_text(path: Path) -> str:

@@ -10,10 +10,11 @@ import sympy as sp
 from symscale.array import ELEMENT_BYTES, dtype
 from symscale.errors import ModelError
 from symscale.machine import Machine
+from symscale.machine.shapes import smallest
 from symscale.notation.numbers import format_quantity
 from symscale.solve import Solution
 from symscale.transformer.blocks import values
-from symscale.transformer.config import Config
+from symscale.transformer.config import Config, check_length
 from symscale.transformer.inference import (
     CACHED,
     TOUCHED,
@@ -59,12 +60,14 @@ class Place:
     """Where a model is served: the chip, how many, and the time of a step's collectives, there and on a long slice.
 
     The times are formulas in B and the sizes of the model [s]; `endless` is None where chips stand alone.
+    `alone` is the chip without a slice or a cluster, by which larger ones are found.
     """
 
     chip: Machine
     chips: int
     network: sp.Expr = sp.S.Zero
     endless: sp.Expr | None = None
+    alone: Machine | None = None
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,13 @@ class Served:
 def serve(config: Config, place: Place, asked: Serve | None = None) -> Served:
     """Return how a model is served. Raises ModelError where it does not fit, MachineError for no peak."""
     asked = checked(asked or Serve())
-    if 0 < config.positions < asked.context:
+    check_length(config, asked.context, "--context")
+    if asked.touched != "all" and config.experts is None:
         raise ModelError(
-            f"{config.name} has learned {config.positions:,} positions, and the context is {asked.context:,} tokens.",
-            hint=f"Give --context {config.positions} or less.",
+            f"{config.name} has no routed experts, so none are {asked.touched}.", hint="Leave --experts out."
         )
+    if isinstance(asked.draft, Config):
+        check_length(asked.draft, asked.context, "--context")
     known = numbers(config, place, asked)
     load, held = decode(config, touched=asked.touched), held_bytes(config)
     dense = load if asked.touched == "all" else decode(config)
@@ -138,10 +143,10 @@ def checked(asked: Serve) -> Serve:
 def numbers(config: Config, place: Place, asked: Serve) -> dict[sp.Symbol, sp.Expr]:
     """Return every number: sizes of the model, bytes per element, the context, the machine's constants."""
     constants = place.chip.constants(asked.compute)
-    for name in ("W_hbm", "M_hbm"):
+    for name, key in (("W_hbm", "bandwidth"), ("M_hbm", "capacity")):
         if name not in constants:
             raise ModelError(
-                f"{place.chip.title} has no number for {name}.", hint="State it in the chip's file, section [hbm]."
+                f"{place.chip.title} has no number for {name}.", hint=f"State {key} in its file, section [hbm]."
             )
     return {
         **values(config),
@@ -178,7 +183,10 @@ def _misfit(config: Config, place: Place, asked: Serve, held: Held, room: sp.Exp
     if held.weights <= room:
         what += f" and a sequence of {asked.context:,} tokens {_bytes(held.cache)} in {asked.cache}"
     each = "chip has" if place.chips == 1 else f"chips have {_bytes(capacity)} each:"
-    ways = ", or ".join([f"Use {needed:,} chips or more", *_narrower(asked, held, room)])
+    larger = smallest(place.alone or place.chip, needed)
+    joined = f"Use {needed:,} chips or more{f', such as --on {larger}' if larger else ''}"
+    more = [joined] if larger or place.alone is None else ["Use a chip with more memory, or one that comes in clusters"]
+    ways = ", or ".join([*more, *_narrower(asked, held, room)])
     return ModelError(
         f"{what}, and {place.chips:,} {each} {_bytes(room)} of HBM on {place.chip.title}: it does not fit.",
         hint=f"{ways}{'' if held.weights > room else ', or a shorter --context'}.",

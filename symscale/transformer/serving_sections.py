@@ -176,14 +176,14 @@ def _slice(found: Served) -> Section:
     lines = [Line("T_comms, per sequence", endless / B, sp.expand(found.number(endless / B)), "s")]
     for row in (found.rows[0], found.rows[-1]) if len(found.rows) > 1 else found.rows:
         put = {M_READ: found.dense.weight_bytes, M_CACHE: found.load.cache_bytes / B, sent: endless}
-        value = found.number(short.xreplace(put)).xreplace({B: sp.Integer(row.batch)})
+        value = sp.floor(found.number(short.xreplace(put)).xreplace({B: sp.Integer(row.batch)}))
         lines.append(Line(f"chips at most, B = {row.batch:,}", short, value))
     main = found.place.chip.main_network
     joined = "" if main is None or main.kind == "torus" else " One switch is taken to join them all."
     note = (
         "On a long slice the collectives of a step take as long as on a short one, and HBM is read by ever more chips:"
         " from that many on T_comms exceeds the reading, and more chips no longer make steps faster."
-        f"{joined}"
+        f" Where a pod has fewer, all of it pays.{joined}"
     )
     return Section("How large a slice pays", tuple(lines), (note,))
 

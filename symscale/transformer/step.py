@@ -1,8 +1,8 @@
 """A training step of a whole model in closed form: the time of each resource, the bubble, and the memory of a chip.
 
 The symbols are those of the mesh (N_data, N_fsdp, …), the number of microbatches m, C and W_hbm, and one unit cost
-for every kind of collective over every set of axes [s/B]: what the network takes for a byte of V. The busiest stage
-of the pipeline counts: it has ceil(L/N_pipe) layers and, in this bound, both ends of the model.
+for every kind of collective over every set of axes [s/B]: what the network takes for a byte of V. In the time the
+busiest stage of the pipeline counts: it has ceil(L/N_pipe) layers and, in this bound, both ends of the model.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import sympy as sp
 
@@ -20,29 +21,31 @@ from symscale.transformer.bubble import step_time
 from symscale.transformer.config import Config
 from symscale.transformer.footprint import PASSES, Use
 from symscale.transformer.memory import memory
-from symscale.transformer.parts import PIPE, Known, Part, parts_of, strategy_of, summed
+from symscale.transformer.parts import PIPE, Known, Part, by_stage, parts_of, strategy_of, summed
 from symscale.transformer.pipeline import MICROBATCHES, RULES, STAGES, T_FORWARD, T_INPUT, T_WEIGHT
 from symscale.transformer.setting import Setting
 from symscale.transformer.strategy import AXES, Strategy, size
 from symscale.vocabulary import symbol
 
 B, T, C, W_HBM = map(symbol, ("B", "T", "C", "W_hbm"))
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
 class StepForm:
     """A step in closed form.
 
-    `times` per pass and resource [s], of all microbatches of the busiest stage, `shares` that of each collective;
-    `total` with the bubble, `exposed` if no network hides behind other work [s]; `memory` by part [B]; `units` what
-    each symbol of a unit cost stands for; `flops` of the model, without recomputation.
+    `times` per pass and resource [s], of all microbatches of the busiest stage, `shares` that of each collective; the
+    backward pass is counted with what it computes again. `total` with the bubble, `exposed` if no network hides behind
+    other work [s]; `memory` by stage and part [B]; `units` what each symbol of a unit cost stands for; `flops` of the
+    model, without recomputation.
     """
 
     times: Mapping[str, Mapping[str, sp.Expr]]
     shares: Mapping[str, Mapping[Use, sp.Expr]]
     total: sp.Expr
     exposed: sp.Expr
-    memory: Mapping[str, sp.Expr]
+    memory: Mapping[str, Mapping[str, sp.Expr]]
     units: Mapping[sp.Symbol, Use]
     flops: sp.Expr
     dtype: str = "bf16"
@@ -62,36 +65,57 @@ def step_form(config: Config, setting: Setting, *, heads: str = "K", open_batch:
     if open_batch:
         del known[B]
     volumes = {name: _volumes(parts, name, strategy, known) for name in PASSES}
-    shares = {name: {use: volume * unit(use) for use, volume in each.items()} for name, each in volumes.items()}
+    spent = {name: {use: volume * unit(use) for use, volume in each.items()} for name, each in volumes.items()}
+    work = {name: _work(parts, name, setting, known) for name in PASSES}
+    shares, own = _with_again(spent), _with_again(work)
     axes = (*strategy.axes, "pipe")
-    times = {name: _times(parts, name, shares[name], setting, known, axes) for name in PASSES}
-    totals = [_total(times, overlap, setting) for overlap in (setting.overlap, "sum")]
+    times = {name: {**own[name], **_by_axis(shares[name], axes)} for name in shares}
+    totals = [_total(times, shares, overlap, setting) for overlap in (setting.overlap, "sum")]
+    stages = by_stage(parts, config, setting, strategy)
     return StepForm(
         times,
         shares,
         totals[0],
         totals[1],
-        memory(parts, setting, known),
+        {stage: memory(held, setting, known, stage) for stage, held in stages.items()},
         {unit(use): use for each in volumes.values() for use in each},
         _model_flops(parts, setting, known),
         setting.dtype,
     )
 
 
-def _total(times: Mapping[str, Mapping[str, sp.Expr]], overlap: str, setting: Setting) -> sp.Expr:
+def _with_again(passes: Mapping[str, Mapping[Key, sp.Expr]]) -> dict[str, dict[Key, sp.Expr]]:
+    """Return forward and backward pass, the latter with what it computes again layer by layer."""
+    both = [passes["backward"], passes["again"]]
+    names = dict.fromkeys(name for each in both for name in each)
+    backward = {name: sp.Add(*(each.get(name, sp.S.Zero) for each in both)) for name in names}
+    return {"forward": dict(passes["forward"]), "backward": backward}
+
+
+def _total(
+    times: Mapping[str, Mapping[str, sp.Expr]],
+    shares: Mapping[str, Mapping[Use, sp.Expr]],
+    overlap: str,
+    setting: Setting,
+) -> sp.Expr:
     """Return the time of a step with the bubble of its schedule [s]."""
-    passes = [together(times[name], overlap) / MICROBATCHES for name in PASSES]
-    busy = dict(zip((T_FORWARD, T_INPUT, T_WEIGHT), passes, strict=True))
+    forward, backward = (
+        together(times[name], shares[name], overlap) / MICROBATCHES for name in ("forward", "backward")
+    )
+    busy = {T_FORWARD: forward, T_INPUT: backward, T_WEIGHT: sp.S.Zero}
     return step_time(RULES[setting.schedule]).xreplace({**busy, STAGES: PIPE})
 
 
-def together(times: Mapping[str, sp.Expr], overlap: str) -> sp.Expr:
-    """Return the time of a pass from its resources [s]: all at once, networks in turn, or networks not hidden."""
+def together(times: Mapping[str, sp.Expr], shares: Mapping[Use, sp.Expr], overlap: str) -> sp.Expr:
+    """Return the time of a pass [s]: all resources at once, collectives in turn, or collectives not hidden.
+
+    A collective over several axes keeps each of them busy, and is one collective where they take turns.
+    """
     own = [times["compute"], times["HBM"]]
-    networks = [spent for name, spent in times.items() if name not in ("compute", "HBM") and spent != 0]
-    if overlap == "sum":
-        return maximum(*own) + sp.Add(*networks)
-    return maximum(*own, sp.Add(*networks)) if overlap == "axes-serial" else maximum(*own, *networks)
+    if overlap == "max":
+        return maximum(*own, *(spent for name, spent in times.items() if name not in ("compute", "HBM") and spent != 0))
+    networks = sp.Add(*shares.values())
+    return maximum(*own) + networks if overlap == "sum" else maximum(*own, networks)
 
 
 def _volumes(parts: Sequence[Part], name: str, strategy: Strategy, known: Known) -> dict[Use, sp.Expr]:
@@ -117,22 +141,24 @@ def _boundary(strategy: Strategy) -> sp.Expr:
     return symbol("b") * B * symbol("D") / sp.Mul(*split)
 
 
-def _times(
-    parts: Sequence[Part],
-    name: str,
-    shares: Mapping[Use, sp.Expr],
-    setting: Setting,
-    known: Known,
-    axes: tuple[str, ...],
-) -> dict[str, sp.Expr]:
-    """Return the time of every resource in a pass [s]; a collective over several axes keeps each of them busy."""
+def _work(parts: Sequence[Part], name: str, setting: Setting, known: Known) -> dict[str, sp.Expr]:
+    """Return the time of arithmetic and HBM in a pass [s]; weights are read for every microbatch."""
     work = summed(parts, lambda part: part.flops(name, setting), known)
     weights = summed(parts, lambda part: part.footprint.hbm[name]["weight"], known)
     rest = summed(parts, lambda part: part.footprint.hbm[name]["activation"], known)
-    found = {"compute": work / C, "HBM": (weights * MICROBATCHES + rest) / W_HBM}
-    for axis in axes:
-        found[axis] = sp.Add(*(spent for use, spent in shares.items() if axis in use.axes))
-    return found
+    return {"compute": work / C, "HBM": (weights * MICROBATCHES + rest) / W_HBM}
+
+
+def _by_axis(shares: Mapping[Use, sp.Expr], axes: Sequence[str]) -> dict[str, sp.Expr]:
+    """Return how long each axis is busy in a pass [s]; a collective over several axes keeps each of them busy."""
+    return {
+        axis: sp.Add(*(_busy(axis, use, spent) for use, spent in shares.items() if axis in use.axes)) for axis in axes
+    }
+
+
+def _busy(axis: str, use: Use, spent: sp.Expr) -> sp.Expr:
+    """An axis of one chip takes no part in a collective with others; one over it alone costs nothing anyway."""
+    return spent * sp.Min(1, size(axis) - 1) if len(use.axes) > 1 else spent
 
 
 def _model_flops(parts: Sequence[Part], setting: Setting, known: Known) -> sp.Expr:

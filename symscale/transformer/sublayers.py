@@ -100,6 +100,12 @@ def sublayers(config: Config) -> tuple[Sublayer, ...]:
     return (*_attentions(config), *_feed_forwards(config), *_ends(config))
 
 
+def tied_tables(config: Config) -> tuple[Sublayer, ...]:
+    """Return the look-up in a table that the unembedding shares, which a first stage of several holds as well."""
+    tables = [each for each in blocks(config) if each.part == "embedding" and each.name == "tokens"]
+    return tuple(Sublayer(f"embedding, {block.name}", _plain(block), sp.S.One) for block in tables if config.tied)
+
+
 def _attentions(config: Config) -> list[Sublayer]:
     several = len(set(config.kinds)) > 1
     return [
