@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pages import said
 
 import symscale
 from symscale.cli import cli, run
@@ -29,12 +30,6 @@ def roofline(d):
     d.crossover(t.math, ">=", t.hbm, "B", resource="hbm")
     d.evaluate(on="tpu-v5e", expect="240")
 """
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    """Run a command and return what it prints."""
-    assert run(list(arguments)) == code
-    return capsys.readouterr().out
 
 
 @pytest.fixture

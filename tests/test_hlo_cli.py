@@ -6,34 +6,24 @@ import io
 import json
 import random
 import re
-import shlex
 from pathlib import Path
 
 import pytest
+from pages import examples, page, said
 from test_hlo import FUSED
 
-from symscale.cli import main, run
+from symscale.cli import main
 from symscale.errors import SymscaleError
 from symscale.hlo import read_hlo
 from symscale.report.hlo import hlo_report, profile
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "hlo.md").read_text(encoding="utf-8")
-EXAMPLES = [
-    shlex.split(line)[1:]
-    for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
-    for line in block.splitlines()
-    if line.startswith("symscale hlo")
-]
+PAGE = page("hlo")
+EXAMPLES = examples(PAGE, "hlo")
 DOT = "%y = bf16[8,64] dot(bf16[8,128] %x, bf16[128,64] %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 SUM = "%r = bf16[8,64] all-reduce(bf16[8,64] %x), replica_groups={{0,1,2,3},{4,5,6,7}}"
 
 TURNED = SUM.replace("{{0,1,2,3},{4,5,6,7}}", "[4,4]<=[4,4]T(1,0)")
 MOVED = "%p = f32[8] collective-permute(f32[8] %x), source_target_pairs={{0,16}}"
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert run([*arguments]) == 0
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", EXAMPLES, ids=lambda each: each[1][:40])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import pages
 import pytest
+from pages import examples, page
 
 from symscale.cli import run
 from symscale.notation.formula import parse_formula
@@ -19,15 +20,13 @@ from symscale.transformer.breakdown import Asked, breakdown
 from symscale.vocabulary import symbol
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
-EXAMPLES = [shlex.split(line)[1:] for block in BLOCKS for line in block.splitlines()]
+PAGE = page("models")
+EXAMPLES = examples(PAGE)
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run a command that is well and return what it prints."""
-    assert run(["model", *arguments]) == 0
-    return capsys.readouterr().out
+    """Return what `symscale model` prints to arguments that are well."""
+    return pages.said(capsys, "model", *arguments)
 
 
 @pytest.mark.parametrize("arguments", EXAMPLES, ids=" ".join)

@@ -10,6 +10,7 @@ from itertools import product
 
 import pytest
 import sympy as sp
+from pages import said
 
 from symscale import parse_formula, parse_relation
 from symscale.array.element import elements
@@ -308,11 +309,6 @@ def test_a_number_of_chips_is_the_most_cubic_slice(name, chips, shape):
 
 
 ASK = ["plan", "llama2-7b", "--on", "h100:16", "--tokens-per-batch", "256Ki", "--seq", "4096", "--top", "2"]
-
-
-def said(capsys, *words):
-    assert run(list(words)) == 0
-    return capsys.readouterr().out
 
 
 def test_json_and_csv_have_the_same_meshes(capsys):

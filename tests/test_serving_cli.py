@@ -6,26 +6,18 @@ import csv
 import io
 import json
 import re
-import shlex
-from pathlib import Path
 
 import pytest
+from pages import examples, page, said
 
 from symscale.cli import run
 from symscale.notation.formula import parse_formula
 from symscale.transformer.serving_table import MOST_ROWS
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "serving.md").read_text(encoding="utf-8")
-EXAMPLES = [
-    shlex.split(line)[1:] for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()
-]
+PAGE = page("serving")
+EXAMPLES = examples(PAGE)
 PLAIN = ("serve", "llama2-13b", "--on", "tpu-v5e:4x4")
 FULL = (*PLAIN, "--prompt", "4096", "--generate", "256", "--draft", "0.1", "--accept", "0.8", "--page", "16")
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert run([*arguments]) == 0
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", EXAMPLES, ids=" ".join)

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-from pathlib import Path
 
 import pytest
 import sympy as sp
+from pages import examples, page, said
 
 from symscale.cli import run
 from symscale.notation.formula import parse_formula
 from symscale.transformer import model, values
 from symscale.vocabulary import symbol
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "training.md").read_text(encoding="utf-8")
-EXAMPLES = [
-    shlex.split(line)[1:]
-    for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
-    for line in block.splitlines()
-    if line.startswith("symscale memory")
-]
+PAGE = page("training")
+EXAMPLES = examples(PAGE, "memory")
 BATCH = ("--tokens-per-batch", "1Mi", "--seq", "8192")
 PLAIN = ("memory", "llama3-8b", "--mesh", "fsdp=8,tensor=2,data=4", *BATCH, "--microbatches", "4")
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert run([*arguments]) == 0
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", EXAMPLES, ids=" ".join)

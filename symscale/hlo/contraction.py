@@ -42,7 +42,7 @@ class Contraction:
     """A product of two arrays.
 
     `program` is its einsum in our notation, `sizes` those of its dimensions, `results` how many elements come out; a
-    convolution whose window slides (`windowed`) is no einsum and has FLOPs only.
+    convolution whose window slides is no einsum and has FLOPs only.
     """
 
     program: str
@@ -50,7 +50,6 @@ class Contraction:
     summed: tuple[str, ...]
     results: int
     flops: int
-    windowed: bool = False
 
     @property
     def exact_flops(self) -> int:
@@ -125,7 +124,7 @@ def convolution(text: str, each: Instruction, left: Shape, right: Shape) -> Cont
         rows.append((role, max(sizes), (used[0], used[1], used[2])))
     if slides:
         flops = 2 * (size[0, "b"] // groups[1]) * size[1, "o"] * size[1, "i"] * taps
-        return Contraction("", {}, (), result.elements, flops, windowed=True)
+        return Contraction("", {}, (), result.elements, flops)
     # dimensions of size 1 that have no role are not written
     return contraction(sorted(rows, key=order_of))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from symscale.errors import NotationError
 from symscale.hlo.shape import Shape
@@ -102,6 +101,3 @@ def leaves(shape: Tree) -> Iterator[Shape]:
         return
     for part in shape:
         yield from leaves(part)
-
-
-NOTHING: Mapping[str, str] = MappingProxyType({})
