@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count
 
 import sympy as sp
+
+from symscale.frozen import dataclass
 
 
 @dataclass(frozen=True)

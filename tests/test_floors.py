@@ -33,6 +33,7 @@ FLOORS = (
     "quantity",
     "vocabulary",
     "errors",
+    "frozen",
 )
 # A derivation prints itself (`print(d)`, Jupyter) through the floor above, which it asks for only then.
 PRINTS_ITSELF = ("symscale/derivation/step.py", "derivation -> report")

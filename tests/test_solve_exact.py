@@ -7,9 +7,10 @@ import random
 import pytest
 import sympy as sp
 
+from symscale.notation.formula import parse_formula
 from symscale.solve.bounds import apart, bounds
 from symscale.solve.exact import value_at
-from symscale.solve.relation import Relation
+from symscale.solve.relation import Relation, sign_of_number
 from symscale.vocabulary import symbol
 
 x, y, z = map(symbol, "xyz")
@@ -78,3 +79,17 @@ def test_a_relation_without_a_value_does_not_hold() -> None:
 def test_an_extremum_of_what_has_no_value_has_none(kind):
     size = symbol("X")
     assert value_at(kind(1 / sp.floor(size / 2), size, evaluate=False), {size: sp.S.One}) is sp.nan
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "sign"),
+    [
+        ("exp(1/3)*(exp(2/3) + exp(2))", "exp(1) + exp(7/3)", 0),
+        ("(exp(2) - exp(1))/exp(1)", "exp(1) - 1", 0),
+        ("exp(1)^2", "exp(2)", 0),
+        ("3*exp(1/2) - 2*exp(1/3)", "2", 1),
+        ("exp(1/3)*(exp(2/3) + exp(2))", "exp(1) + exp(7/3) + 1/10^30", -1),
+    ],
+)
+def test_sums_of_exponentials_are_compared_exactly(left: str, right: str, sign: int) -> None:
+    assert sign_of_number(parse_formula(left).expr, parse_formula(right).expr) == sign

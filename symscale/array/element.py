@@ -7,13 +7,13 @@ without a dtype takes the wider operand's, and a gradient takes its primal's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.array.dtypes import ELEMENT_BYTES, dtype, wider
 from symscale.array.layout import Layout
 from symscale.array.program import Program
+from symscale.frozen import dataclass
 from symscale.vocabulary import symbol
 
 

@@ -7,9 +7,10 @@ An axis splits one dimension, or it is replicated, or the array owes a sum over 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symscale.errors import LayoutError
+from symscale.frozen import dataclass
 
 Axes = tuple[str, ...]
 

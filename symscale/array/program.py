@@ -7,11 +7,12 @@ and for named results; everything else is inferred by `symscale.partition`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import sympy as sp
 
 from symscale.array.layout import Axes, Layout
+from symscale.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import sympy as sp
@@ -10,6 +9,7 @@ import sympy as sp
 from symscale.collectives import switch, torus, tree
 from symscale.collectives.model import AxisOn, Cost, Kind, exact, physical, slowest
 from symscale.errors import MachineError
+from symscale.frozen import dataclass
 from symscale.quantity.extrema import maximum, minimum
 
 

@@ -8,13 +8,12 @@ leaves tile by tile: m transfers, work + (m − 1)·max(work, sent) + sent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sympy as sp
 
 from symscale.collectives.cost import cost
 from symscale.collectives.model import AxisOn, Kind, exact
 from symscale.errors import MachineError
+from symscale.frozen import dataclass
 from symscale.quantity.extrema import maximum
 
 LOOPED = (Kind.AllGather, Kind.ReduceScatter)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 import sympy as sp
 
 from symscale.errors import MachineError
+from symscale.frozen import dataclass
 from symscale.machine.model import LINK, Level, Network, wraps
 from symscale.quantity.extrema import maximum
 from symscale.vocabulary import symbol

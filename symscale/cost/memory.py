@@ -7,13 +7,14 @@ the others are made again from what was kept, by the operations of the forward p
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
 from symscale.array import Einsum, Map, Program
 from symscale.array.element import Elements, local_elements
 from symscale.cost.tally import held_bytes
+from symscale.frozen import dataclass
 from symscale.partition import Buffer, Collective, Local, Plan, Planned, primal
 
 Policy = Callable[[Program, str], bool]

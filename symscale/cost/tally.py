@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.array import ELEMENT_BYTES, Einsum, Layout, Move, Reduce, Rename
 from symscale.array.element import Elements, local_elements, local_size
 from symscale.collectives import AxisOn, Cost, cost
+from symscale.frozen import dataclass
 from symscale.partition import Buffer, Collective, Local, Plan, primal
 
 FREE = ("Slice", "Mask")

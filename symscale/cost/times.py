@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.collectives import AxisOn, total_time
 from symscale.cost.tally import PassCost, Transfer
+from symscale.frozen import dataclass
 from symscale.quantity import maximum
 from symscale.vocabulary import symbol
 

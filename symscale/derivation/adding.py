@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.derivation.points import random_point
 from symscale.derivation.proof import differ, fail
 from symscale.derivation.step import Prose, Step
+from symscale.frozen import dataclass
 from symscale.quantity.series import total
 from symscale.solve.relation import Relation
 from symscale.vocabulary import fresh, symbol

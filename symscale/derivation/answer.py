@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
@@ -24,6 +23,7 @@ from symscale.derivation.shorter import factored, longer_than
 from symscale.derivation.step import Proof, Prose, Step
 from symscale.derivation.strictest import Strictest, binding, known_values, of_resource, strictest
 from symscale.derivation.units import unit_beside
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.notation.numbers import format_quantity
 from symscale.notation.text import to_text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
@@ -33,6 +33,7 @@ from symscale.derivation.verbs import (
     in_numbers,
 )
 from symscale.errors import StepError, SymscaleError
+from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
 from symscale.notation.elaborate import elaborate
 from symscale.notation.formula import parse_formula

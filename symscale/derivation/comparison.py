@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations
 
 import sympy as sp
@@ -21,6 +21,7 @@ from symscale.derivation.sizes import by_dimension, placed, settled
 from symscale.derivation.step import Derivation, Prose, Step
 from symscale.derivation.units import unit_of
 from symscale.errors import LayoutError, SymscaleError
+from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
 from symscale.notation.elaborate import elaborate
 from symscale.notation.formula import parse_formula

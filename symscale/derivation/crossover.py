@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
@@ -16,6 +16,7 @@ from symscale.derivation.step import Prose, Step
 from symscale.derivation.units import unit_of
 from symscale.derivation.usual import usual_limits
 from symscale.errors import SymscaleError, UndecidedError
+from symscale.frozen import dataclass
 from symscale.notation.text import to_text
 from symscale.quantity.extrema import divided
 from symscale.solve import approximate_relation, crossover

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
@@ -16,6 +16,7 @@ from symscale.derivation.proof import Equal
 from symscale.derivation.sizes import positive, settled
 from symscale.derivation.step import Derivation, Step
 from symscale.errors import SymscaleError, UnitError
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.text import relation_text, to_text

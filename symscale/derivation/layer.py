@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 from sympy import factorint
@@ -14,6 +13,7 @@ from symscale.array.element import Elements, elements
 from symscale.collectives import AxisOn, laid, reducing
 from symscale.cost import PassCost, tally
 from symscale.errors import LayoutError
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.machine.model import Network
 from symscale.notation.order import Order

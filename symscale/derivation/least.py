@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symscale.derivation.proof import Equal, Evaluated, Minimal
 from symscale.derivation.step import Prose, Step
+from symscale.frozen import dataclass
 from symscale.notation.numbers import format_number
 from symscale.solve import best_integers, minimise
 from symscale.solve.relation import Relation

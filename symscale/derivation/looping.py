@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy as sp
@@ -15,6 +14,7 @@ from symscale.derivation.proof import Dimensioned, Equal, differ, fail
 from symscale.derivation.recount import count, integer_point
 from symscale.derivation.step import Step
 from symscale.errors import LayoutError
+from symscale.frozen import dataclass
 from symscale.notation.text import to_text
 from symscale.solve.exact import value_at
 from symscale.solve.relation import Relation

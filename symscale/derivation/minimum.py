@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -20,10 +20,12 @@ from symscale.derivation.proof import Equal, Evaluated, InLimit, Minimal, float_
 from symscale.derivation.step import Proof, Prose, Step
 from symscale.derivation.whole import Cheapest, least_of_all, ranked_meshes, relative, whole_meshes
 from symscale.errors import StepError, SymscaleError, UndecidedError
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.notation.numbers import format_number
 from symscale.notation.text import relation_text, to_text
 from symscale.solve import approximate, minimise
+from symscale.solve.exact import value_at
 from symscale.solve.limits import Limit
 from symscale.solve.optimum import Optimum
 from symscale.solve.region import relate
@@ -343,7 +345,7 @@ def _numbers(
     number = point.xreplace(known)
     if number.free_symbols:
         return made
-    there = relative(exact, variable).xreplace(known)
+    there = value_at(relative(exact, variable), known)
     span = _span(rule, variable, known)
     integers: tuple[tuple[int, sp.Expr, sp.Expr], ...] = ()
     lines: tuple[Prose, ...] = ()
@@ -354,7 +356,7 @@ def _numbers(
             f"Put in the numbers; of the whole meshes the divisors of {span} are compared, by the exact form, with "
             f"the best real {variable} from 1 to {span}."
         )
-        beside = _in_the_limit(made, limit.xreplace(known), number, span)
+        beside = _in_the_limit(made, value_at(limit, known), number, span)
         least = least_of_all(there, variable, span)
         integers, lines = ranked_meshes(whole_meshes(there, variable, span), variable, least, "the optimum", beside)
         if not 1 <= number <= span:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symscale.derivation.step import Prose, Step
 from symscale.errors import LayoutError, StepError
+from symscale.frozen import dataclass
 from symscale.notation.order import Order, merge
 from symscale.notation.text import relation_text
 from symscale.solve.relation import Relation

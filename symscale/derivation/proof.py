@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.derivation.points import Point, at_least_two, meeting, random_point, walked
 from symscale.errors import StepError, UndecidedError, UnitError
+from symscale.frozen import dataclass
 from symscale.notation.text import relation_text, to_text
 from symscale.quantity import PURE, Dimension, check, dimension_of, parse_unit, table_dimensions
 from symscale.solve.bounds import bounds
@@ -110,7 +110,7 @@ class InLimit:
             sides = [side for limit in each.limits for side in (limit.small, *limit.large)]
             symbols = set().union(*(part.free_symbols for part in (each.exact, each.approximate, *sides)))
             point = random_point(symbols, rng)
-            if sign_of_number(equation.rhs.xreplace(point) - each.approximate.xreplace(point)) != 0:
+            if sign_of_number(value_at(equation.rhs, point), value_at(each.approximate, point)) != 0:
                 fail("Not the approximation that was derived", equation)
             for by_growing in (False, True):
                 far = self._at(each, point, sp.Rational(1, 10**6), by_growing)
@@ -125,13 +125,13 @@ class InLimit:
         for _ in each.limits:
             for limit in each.limits:
                 for large in limit.large:
-                    over = (limit.small / large).xreplace(moved) / tiny
+                    over = value_at(limit.small / large, moved) / tiny
                     if over <= 1:
                         continue
                     grow = by_growing or limit.small == 1
                     name = _above(large if grow else limit.small)
                     moved[name] = sp.ceiling(moved[name] * over) if grow else moved[name] / over
-        ratio = each.exact.xreplace(moved) / each.approximate.xreplace(moved)
+        ratio = value_at(each.exact, moved) / value_at(each.approximate, moved)
         return (ratio - 1).evalf(30)
 
 
@@ -288,7 +288,7 @@ class Minimal:
         best = equations[0].rhs
         for _ in range(SAMPLES):
             point = random_point((self.objective.free_symbols | best.free_symbols) - {self.variable}, rng)
-            at = value_at(best, point)
+            at = _nearby(best, point)
             value = value_at(self.objective, {**point, self.variable: at})
             for factor in (sp.Rational(1, 2), sp.Rational(99, 100), sp.Rational(101, 100), sp.Integer(2)):
                 other = value_at(self.objective, {**point, self.variable: at * factor})

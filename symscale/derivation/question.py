@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 import sympy as sp
@@ -21,6 +21,7 @@ from symscale.derivation.spent import in_numbers
 from symscale.derivation.step import Derivation
 from symscale.derivation.strictest import of_resource
 from symscale.errors import LayoutError, SymscaleError
+from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
 from symscale.notation.formula import parse_formula
 from symscale.notation.text import to_text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy as sp
@@ -15,6 +14,7 @@ from symscale.cost import Transfer
 from symscale.derivation.layer import Layer
 from symscale.derivation.proof import float_value
 from symscale.errors import StepError
+from symscale.frozen import dataclass
 from symscale.notation.text import relation_text, to_text
 from symscale.partition import Alternative, Collective, Local, primal
 from symscale.solve.relation import Relation

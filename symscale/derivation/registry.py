@@ -8,13 +8,13 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from symscale.derivation.builder import Builder
 from symscale.derivation.step import Derivation
 from symscale.errors import SymscaleError
+from symscale.frozen import dataclass
 
 FOLDERS_VARIABLE = "SYMSCALE_DERIVATIONS"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -14,6 +13,7 @@ from symscale.array import Einsum
 from symscale.derivation.proof import float_value
 from symscale.derivation.step import Step
 from symscale.errors import StepError
+from symscale.frozen import dataclass
 from symscale.notation.text import relation_text
 from symscale.quantity.series import total
 from symscale.solve.relation import Relation

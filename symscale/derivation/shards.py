@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
@@ -14,6 +13,7 @@ from symscale.derivation.proof import fail
 from symscale.derivation.recount import integer_point
 from symscale.derivation.step import Step
 from symscale.errors import LayoutError
+from symscale.frozen import dataclass
 from symscale.solve.exact import value_at
 from symscale.solve.relation import Relation
 from symscale.vocabulary import symbol

@@ -16,7 +16,7 @@ def shorter(expr: sp.Expr) -> sp.Expr:
     if _nodes_exceed(expr, LONGEST) or not expr.has(sp.Add):
         return expr
     length = sp.count_ops(expr)
-    sums = {each: sp.factor(each) for each in expr.atoms(sp.Add) if _few_plain_terms(each)}
+    sums = {each: sp.factor(each) for each in expr.atoms(sp.Add) if _may_factor(each)}
     products = {each: product for each, product in sums.items() if product.is_Mul}
     best = expr
     for other in (sp.factor_terms(expr), *([sp.factor_terms(expr.xreplace(products))] if products else [])):
@@ -39,5 +39,16 @@ def _nodes_exceed(expr: sp.Expr, most: int) -> bool:
     return any(count > most for count, _ in enumerate(sp.preorder_traversal(expr)))
 
 
-def _few_plain_terms(total: sp.Expr) -> bool:
-    return len(total.args) in FACTORED and bool(total.is_polynomial(*total.free_symbols))
+def _may_factor(total: sp.Expr) -> bool:
+    """Say whether a sum has few terms, is a polynomial, and is not one that is known to have no factors.
+
+    One that is linear in a symbol of one term only, m*x + q, has none but what all its terms share.
+    """
+    if len(total.args) not in FACTORED or not total.is_polynomial(*total.free_symbols):
+        return False
+    return not any(
+        term.as_powers_dict().get(name) == 1 and not any(other.has(name) for other in total.args if other is not term)
+        for term in total.args
+        if not term.has(sp.Add)
+        for name in term.free_symbols
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
@@ -16,6 +16,7 @@ from symscale.derivation.sizes import LARGEST, counts, finite, fitting, own_symb
 from symscale.derivation.spent import in_numbers
 from symscale.derivation.step import Step
 from symscale.errors import LayoutError, SymscaleError
+from symscale.frozen import dataclass
 from symscale.machine import chosen
 from symscale.notation.formula import parse_formula, parse_range
 from symscale.notation.implicit import meaning

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
 import sympy as sp
 
 from symscale.errors import StepError
+from symscale.frozen import dataclass
 from symscale.notation.order import Order
 from symscale.solve.relation import Relation
 

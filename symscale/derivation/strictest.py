@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
@@ -14,6 +14,7 @@ from symscale.derivation.layer import Layer
 from symscale.derivation.limits import limit_text, read_limits
 from symscale.derivation.units import unit_of
 from symscale.errors import UndecidedError
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.quantity.extrema import divided, maximum
 from symscale.solve import alike, conjunction

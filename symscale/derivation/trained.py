@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -14,6 +13,7 @@ from symscale.derivation.proof import float_value
 from symscale.derivation.served import Count, CountedAgain, Point
 from symscale.derivation.step import Step
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.solve.relation import Relation
 from symscale.transformer.block import Block, planned
 from symscale.transformer.blocks import PARTS, blocks, values

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.derivation.proof import float_value
 from symscale.derivation.step import Prose
 from symscale.errors import StepError
+from symscale.frozen import dataclass
 from symscale.notation.numbers import format_number
 from symscale.solve.exact import value_at
 from symscale.solve.relation import Relation
@@ -65,7 +65,7 @@ def least_of_all(there: sp.Expr, variable: sp.Symbol, span: int) -> float:
     """Return the least value for a real size from 1 to the number of chips, by ever finer grids."""
     low, high = 1.0, float(span)
     best = math.inf
-    for _ in range(12):
+    for _ in range(7):
         grid = [low * (high / low) ** (n / 40) for n in range(41)]
         values = [float_value(there, {variable: sp.Float(each)}) for each in grid]
         at = min(range(41), key=values.__getitem__)
@@ -84,7 +84,7 @@ def relative(objective: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     ]
     factor = sp.Mul(*(name ** parts[0].get(name, 0) for name in shared))
     if isinstance(objective, sp.Max):
-        return sp.Max(*(part / factor for part in objective.args))
+        return sp.Max(*(part / factor for part in objective.args), evaluate=False)
     return sp.Add(*(part / factor for part in _parts(objective)))
 
 

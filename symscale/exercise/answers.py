@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -29,6 +29,7 @@ import sympy as sp
 from symscale.derivation.registry import blackboard, folders
 from symscale.errors import SymscaleError
 from symscale.exercise.compiled import TEXTS
+from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.numbers import format_number

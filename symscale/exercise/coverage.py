@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from symscale.exercise.answers import Outcome, files, outcome, rows
+from symscale.frozen import dataclass
 
 STATUSES = ("agrees", "differs", "open", "not modelled")
 

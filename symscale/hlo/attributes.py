@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import gcd, prod
 
 from symscale.errors import NotationError
+from symscale.frozen import dataclass
 from symscale.hlo.module import Instruction
 
 MOST_DEVICES = 1_000_000

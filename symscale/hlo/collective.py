@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import prod
 
 from symscale.collectives import Kind
 from symscale.errors import NotationError
+from symscale.frozen import dataclass
 from symscale.hlo.attributes import Groups, groups_of, pairs_of
 from symscale.hlo.module import Instruction, leaves
 from symscale.hlo.shape import Shape

@@ -7,7 +7,6 @@ of the einsum, by the sizes that it has in the operands and the result.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
@@ -15,6 +14,7 @@ import sympy as sp
 
 from symscale.array.element import elements
 from symscale.cost import tally
+from symscale.frozen import dataclass
 from symscale.hlo.attributes import count_of, labels_of, numbers_of, window_of, wrong
 from symscale.hlo.module import Instruction
 from symscale.hlo.shape import Shape

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from symscale.errors import NotationError
+from symscale.frozen import dataclass
 from symscale.hlo.shape import Shape
 
 Tree = Shape | tuple["Tree", ...]

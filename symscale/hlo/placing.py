@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd, prod
 
 import sympy as sp
 
 from symscale.collectives import AxisOn, Kind, laid
 from symscale.errors import MachineError
+from symscale.frozen import dataclass
 from symscale.hlo.attributes import Groups
 from symscale.hlo.collective import Sent, members
 from symscale.machine import Machine

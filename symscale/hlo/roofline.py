@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.array.dtypes import wider
 from symscale.collectives import AxisOn, Kind, cost, lies, total_time
 from symscale.errors import MachineError
+from symscale.frozen import dataclass
 from symscale.hlo.collective import Sent
 from symscale.hlo.placing import Setting, check_axes, placed
 from symscale.hlo.sends import busiest

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
@@ -16,6 +15,7 @@ import sympy as sp
 
 from symscale.collectives import AxisOn, Kind, cost
 from symscale.collectives.tree import groups_of
+from symscale.frozen import dataclass
 from symscale.hlo.collective import Sent
 from symscale.hlo.placing import Placed
 

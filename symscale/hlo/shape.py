@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from types import MappingProxyType
 
 import sympy as sp
 
+from symscale.frozen import dataclass
 from symscale.vocabulary import symbol
 
 BITS = MappingProxyType(

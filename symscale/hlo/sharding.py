@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 
+from symscale.frozen import dataclass
 from symscale.hlo.attributes import grid_of, wrong
 from symscale.hlo.collective import along
 from symscale.hlo.module import Instruction

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from symscale.collectives import Kind
 from symscale.errors import NotationError
+from symscale.frozen import dataclass
 from symscale.hlo.attributes import trips_of
 from symscale.hlo.collective import Sent, sent_by
 from symscale.hlo.contraction import Contraction, convolution, dot

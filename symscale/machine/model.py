@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.errors import MachineError
+from symscale.frozen import dataclass
 
 # Network name -> the symbol of its bandwidth. A torus has two: both directions of an axis, and one link.
 BANDWIDTH = {"ici": "W_ici", "nvlink": "W_nvlink", "ib": "W_ib", "dcn": "W_dcn", "pcie": "W_pcie"}

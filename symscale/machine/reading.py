@@ -6,13 +6,13 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import sympy as sp
 
 from symscale.errors import MachineError
+from symscale.frozen import dataclass
 from symscale.machine.model import did_you_mean
 
 MAX_BYTES = 1_000_000

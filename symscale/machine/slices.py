@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from symscale.errors import MachineError
+from symscale.frozen import dataclass
 from symscale.machine.cluster import cluster
 from symscale.machine.library import load_machine, machine
 from symscale.machine.model import Machine, Network, wraps

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symscale.array import Add, Einsum, Map, Reduce
+from symscale.frozen import dataclass
 from symscale.notation.program import ArrayNode, CallNode, Node, ProductNode, SumNode
 from symscale.notation.scope import Scope, listed
 

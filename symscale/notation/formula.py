@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
 import sympy as sp
 
 from symscale.errors import NotationError, SymscaleError
+from symscale.frozen import dataclass
 from symscale.notation.formula_lexer import LIMITS, RELATIONS, Tok, check_length, tokens
 from symscale.notation.formula_reader import Reader
 from symscale.notation.order import Order

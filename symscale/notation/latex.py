@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 import sympy as sp
 
+from symscale.frozen import dataclass
 from symscale.notation.formula_lexer import GREEK
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order

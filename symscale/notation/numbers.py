@@ -6,13 +6,13 @@ Nothing is ever shown as 0.000, and no exponent loses its sign: 1.86e-4 s is 186
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 import sympy as sp
 
 from symscale.errors import NotationError
+from symscale.frozen import dataclass
 
 NumberStyle = Literal["text", "ascii", "latex", "siunitx"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import pairwise
 
+from symscale.frozen import dataclass
 from symscale.vocabulary import TABLE
 
 Key = tuple[int, int, int, str]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symscale.array import Axes
 from symscale.errors import NotationError
+from symscale.frozen import dataclass
 from symscale.notation.formula_lexer import FUNCTIONS
 from symscale.notation.lalr import lalr
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symscale.array import Layout, Move, Operation, Rename, Value, canonical_dtype, validate
 from symscale.errors import LayoutError
+from symscale.frozen import dataclass
 from symscale.notation import implicit
 from symscale.notation.program import ArrayNode
 

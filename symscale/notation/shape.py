@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
 from math import gcd
 from typing import TypeAlias
 
 import sympy as sp
 
+from symscale.frozen import dataclass
 from symscale.notation.order import Key, Order, factor_key, term_positions
 
 LONG = 60

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sympy as sp
 
+from symscale.frozen import dataclass
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
 from symscale.notation.shape import Factor, LogBase, Root, fraction, signed_sum, terms

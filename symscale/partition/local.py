@@ -9,9 +9,9 @@ reduces first. Every way through is returned, the canonical one first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from symscale.array import Axes, Layout, common_prefix
+from symscale.frozen import dataclass
 
 MAX_WAYS = 16
 

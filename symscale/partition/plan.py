@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.array import Axes, Layout, Operation, Program
+from symscale.frozen import dataclass
 
 PASSES = ("forward", "backward", "update")
 

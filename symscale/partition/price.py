@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.array import Program
 from symscale.array.element import Elements, local_elements
+from symscale.frozen import dataclass
 from symscale.partition.plan import Collective
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from symscale.frozen import dataclass
 
 _WORDS = ("B", "s", "$", "J")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dimension:
     """byte^a * second^b * dollar^c * joule^d with rational exponents."""
 

@@ -6,13 +6,13 @@ Numbers become doubles before anything is multiplied, so that whole-number array
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from symscale.errors import SymscaleError
+from symscale.frozen import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,13 +6,13 @@ sympy's own check skips addends with free symbols; this one compares every adden
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import sympy as sp
 
 from symscale.errors import UnitError
+from symscale.frozen import dataclass
 from symscale.quantity.dimension import PURE, Dimension
 from symscale.quantity.unit import parse_unit
 from symscale.vocabulary import TABLE

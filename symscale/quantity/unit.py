@@ -6,13 +6,13 @@ GB is 10**9 and GiB is 2**30 bytes; a bit is an eighth of a byte; direction is n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import sympy as sp
 
 from symscale.errors import UnitError
+from symscale.frozen import dataclass
 from symscale.quantity.dimension import BYTE, DOLLAR, JOULE, PURE, SECOND, Dimension
 from symscale.quantity.literal import GROUPED, NUMBER, number
 

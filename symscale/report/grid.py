@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from symscale.frozen import dataclass
 from symscale.report.document import escape_latex, escape_markdown
 from symscale.report.plain import WIDTH
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 import sympy as sp
 
 from symscale.collectives import Kind
+from symscale.frozen import dataclass
 from symscale.hlo import Contraction, Module, Roofline, Setting, Shape, Work, roofline, together, total, work_of
 from symscale.hlo.collective import Sent
 from symscale.hlo.sharding import Sharding, sharding_of

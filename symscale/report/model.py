@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
+from symscale.frozen import dataclass
 from symscale.notation.latex import to_latex
 from symscale.notation.numbers import format_number, format_quantity
 from symscale.notation.text import to_text

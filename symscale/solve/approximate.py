@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
 import sympy as sp
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 
 from symscale.errors import UndecidedError
+from symscale.frozen import dataclass
 from symscale.solve.growth import Growth, Scales, of_product, of_sum, of_vector, scales
 from symscale.solve.limits import Approximation, Limit
 from symscale.solve.relation import Relation

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import sympy as sp
 
 from symscale.errors import UndecidedError
+from symscale.frozen import dataclass
 from symscale.solve.terms import sign_of
 
 #: power of the unknown -> the terms of its coefficient. A multivariate Poly would not stay linear here:

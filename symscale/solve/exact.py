@@ -26,9 +26,15 @@ def _value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> Fraction | sp.E
         rational = _rational(expr, fractions)
         if rational is not None:
             return rational
-    # 1/floor(X/2) has no value for X < 2, and sympy refuses to compare it
-    if isinstance(expr, sp.Max | sp.Min) and (sp.zoo in parts or sp.nan in parts):
-        return sp.nan
+    if isinstance(expr, sp.Max | sp.Min):
+        # 1/floor(X/2) has no value for X < 2, and sympy refuses to compare it
+        if sp.zoo in parts or sp.nan in parts:
+            return sp.nan
+        # which is larger is not for sympy to find out: it takes long, and seldom succeeds
+        return expr.func(
+            *map(_expression, parts),
+            evaluate=not any(isinstance(part, sp.Expr) and part.free_symbols for part in parts),
+        )
     return expr.func(*map(_expression, parts))
 
 

@@ -10,7 +10,6 @@ way of at least one limit makes it shrink.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias
@@ -18,6 +17,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from symscale.errors import UndecidedError
+from symscale.frozen import dataclass
 from symscale.solve.limits import Limit
 from symscale.vocabulary import expression
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sympy as sp
+
+from symscale.frozen import dataclass
 
 
 @dataclass(frozen=True)

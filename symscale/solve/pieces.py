@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import sympy as sp
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 
 from symscale.errors import UndecidedError
+from symscale.frozen import dataclass
 from symscale.solve.contradiction import contradictory
 from symscale.solve.region import EVERYWHERE, Region, lean, order, relate
 from symscale.solve.relation import ALWAYS, Interval, Relation

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import sympy as sp
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 
 from symscale.errors import UndecidedError
+from symscale.frozen import dataclass
 from symscale.solve.lift import pieces_of
 from symscale.solve.region import EVERYWHERE, Region, lean
 from symscale.solve.relation import ALWAYS, OPERATORS, Relation

@@ -7,7 +7,6 @@ Fourier-Motzkin elimination over the rationals; for a sum below a monomial each 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm, log, prod
@@ -16,6 +15,7 @@ from typing import Any
 import sympy as sp
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 
+from symscale.frozen import dataclass
 from symscale.solve.relation import MASKS, OPERATORS, Relation
 from symscale.solve.terms import Monomial, compare, compare_sides, monomial, sign_of, signed_terms
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import sympy as sp
 
 from symscale.errors import UndecidedError
+from symscale.frozen import dataclass
 from symscale.solve.bounds import apart
 from symscale.solve.exact import value_at
 from symscale.vocabulary import fresh
@@ -197,7 +198,21 @@ def _vanishes(number: sp.Expr) -> bool:
     if number.is_algebraic and not number.has(sp.CRootOf, sp.log):
         unknown = fresh("x")
         return bool(sp.minimal_polynomial(number, unknown) == unknown)
+    written_out = number.expand()
+    if _of_exponentials(written_out):
+        return bool(written_out == 0)
     return bool(number.equals(0))
+
+
+def _of_exponentials(number: sp.Expr) -> bool:
+    """Return whether a number is a sum of rationals times exp of distinct rationals, which vanishes only term by term.
+
+    This is the theorem of Lindemann and Weierstrass.
+    """
+    factors = [part for term in sp.Add.make_args(number) for part in sp.Mul.make_args(term)]
+    return all(
+        each.is_Rational or (each.as_base_exp()[0] is sp.E and each.as_base_exp()[1].is_Rational) for each in factors
+    )
 
 
 def _without_logarithmic_powers(number: sp.Expr) -> sp.Expr:

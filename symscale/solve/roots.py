@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd, lcm
 
 import sympy as sp
 
 from symscale.errors import UndecidedError
+from symscale.frozen import dataclass
 from symscale.solve.collect import Powers
 from symscale.solve.pieces import Piece, always
 from symscale.solve.region import EVERYWHERE, Region

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd, lcm
 
@@ -11,6 +10,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 
+from symscale.frozen import dataclass
 from symscale.solve.relation import MASKS, MIRROR, Relation, sign_of_number
 from symscale.vocabulary import entry
 

@@ -8,8 +8,9 @@ the family, is required.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from symscale.frozen import dataclass
 
 
 class Required:

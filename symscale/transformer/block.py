@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 import sympy as sp
@@ -10,6 +10,7 @@ import sympy as sp
 from symscale.array import Program
 from symscale.array.element import Elements, elements, local_elements
 from symscale.cost import PassCost, tally
+from symscale.frozen import dataclass
 from symscale.notation.elaborate import elaborate
 from symscale.partition import Plan, partition
 from symscale.transformer.config import FULL

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
 from symscale.array import ELEMENT_BYTES, dtype
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.solve import Solution
 from symscale.transformer.blocks import values
 from symscale.transformer.cache import cache_forms, cache_per_token

@@ -15,13 +15,13 @@ the tasks of a schedule with numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 import sympy as sp
 
 from symscale.errors import StepError
+from symscale.frozen import dataclass
 from symscale.quantity import maximum
 from symscale.transformer.pipeline import (
     CHUNKS,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 
 import sympy as sp
 
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.machine.shapes import most_chips
 from symscale.notation.numbers import format_number, format_quantity

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.machine.library import shortened
 from symscale.machine.model import did_you_mean
 from symscale.transformer.config import Config

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.errors import SymscaleError
+from symscale.frozen import dataclass
 from symscale.solve import Relation, crossover
 from symscale.transformer.footprint import Use
 from symscale.transformer.parts import UNEVEN

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 
 FULL, SLIDING, CHUNKED = "full", "sliding", "chunked"
 KINDS = (FULL, SLIDING, CHUNKED)

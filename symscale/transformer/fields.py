@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.machine.model import did_you_mean
 from symscale.transformer.config import CHUNKED, FULL, SLIDING
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import sympy as sp
@@ -11,6 +11,7 @@ import sympy as sp
 from symscale.array import ELEMENT_BYTES
 from symscale.array.dtypes import dtype
 from symscale.errors import ModelError, SymscaleError
+from symscale.frozen import dataclass
 from symscale.solve import Solution, crossover
 from symscale.transformer.blocks import values
 from symscale.transformer.config import Config

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.cost import activations, recomputing, tally, without
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.quantity import minimum
 from symscale.quantity.series import total
 from symscale.solve import Solution, crossover

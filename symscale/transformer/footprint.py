@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sympy as sp
 
@@ -18,6 +17,7 @@ from symscale.collectives import AxisOn
 from symscale.cost import PassCost, activations, everything, held_bytes, inputs, products, recomputing, tally, without
 from symscale.cost.memory import Policy
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.partition import Local, Plan, partition, primal
 from symscale.transformer.strategy import Strategy, sharded, size
 from symscale.transformer.sublayers import Sublayer

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.transformer.config import (
     CHUNKED,
     FULL,

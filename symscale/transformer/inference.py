@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.array.element import local_elements
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.quantity import minimum
 from symscale.transformer.block import Block, counted, parameters, program
 from symscale.transformer.blocks import blocks

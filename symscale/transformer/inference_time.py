@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.errors import UndecidedError
+from symscale.frozen import dataclass
 from symscale.quantity import maximum
 from symscale.solve import Solution, crossover
 from symscale.solve.relation import sign_of_number

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sympy as sp
 
 from symscale.cost import held_bytes
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.transformer.block import Block, counted, planned
 from symscale.transformer.blocks import blocks
 from symscale.transformer.config import Config

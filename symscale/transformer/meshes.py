@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -12,6 +12,7 @@ import sympy as sp
 
 from symscale.collectives import AxisOn, axis_on, cost, laid
 from symscale.errors import MachineError, ModelError
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.machine.model import Network
 from symscale.transformer.config import Attention, Config

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import sympy as sp
 
+from symscale.frozen import dataclass
 from symscale.transformer.config import Config
 from symscale.transformer.flops import attended
 from symscale.transformer.footprint import Footprint, footprint

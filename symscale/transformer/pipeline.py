@@ -18,13 +18,13 @@ GPipe: Huang et al. 2019. 1F1B: Narayanan et al. 2019 (PipeDream-Flush). Interle
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
 import sympy as sp
 
 from symscale.errors import LayoutError
+from symscale.frozen import dataclass
 from symscale.quantity import maximum
 from symscale.vocabulary import expression, symbol
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from symscale.errors import MachineError, ModelError
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.quantity.grid import evaluate
 from symscale.transformer.config import Attention, Config

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
 from symscale.array import ELEMENT_BYTES, dtype
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.machine.shapes import smallest
 from symscale.notation.numbers import format_quantity

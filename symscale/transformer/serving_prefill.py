@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sympy as sp
 
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.solve import Solution, crossover
 from symscale.transformer.inference import B, Load
 from symscale.transformer.inference_time import W_HBM, C, StepTime

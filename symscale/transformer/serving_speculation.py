@@ -6,11 +6,10 @@ adds a token of its own (Leviathan et al. 2023, arXiv:2211.17192).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sympy as sp
 
 from symscale.errors import ModelError
+from symscale.frozen import dataclass
 from symscale.quantity.series import total
 from symscale.solve import Solution, crossover
 from symscale.solve.relation import Relation, sign_of_number

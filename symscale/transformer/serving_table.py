@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
+from symscale.frozen import dataclass
 from symscale.transformer.inference import B, Held
 from symscale.transformer.inference_time import StepTime, binding
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sympy as sp
 
 from symscale.array import ELEMENT_BYTES
 from symscale.array.dtypes import dtype
+from symscale.frozen import dataclass
 from symscale.vocabulary import symbol
 
 #: Bytes of optimizer state per parameter, beside weights and gradients: an fp32 copy of the weights (4, but for

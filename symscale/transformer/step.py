@@ -8,13 +8,13 @@ busiest stage of the pipeline counts: it has ceil(L/N_pipe) layers and, in this 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 import sympy as sp
 
 from symscale.array import ELEMENT_BYTES
+from symscale.frozen import dataclass
 from symscale.quantity import maximum
 from symscale.transformer.blocks import values
 from symscale.transformer.bubble import step_time

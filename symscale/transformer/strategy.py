@@ -8,11 +8,12 @@ follows from these layouts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
 from symscale.array import Axes, Layout, Map, Move, Program, Value
+from symscale.frozen import dataclass
 from symscale.vocabulary import symbol
 
 AXES = ("data", "fsdp", "expert", "context", "tensor")

@@ -7,12 +7,14 @@ symbol of its own, because a mask leaves fewer keys to score than there are to k
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import sympy as sp
 
 from symscale.array import Add, Einsum, Operation, Program, Rename, Value
+from symscale.frozen import dataclass
 from symscale.transformer.block import Block, program
 from symscale.transformer.blocks import blocks, local_count
 from symscale.transformer.config import Config
@@ -37,7 +39,7 @@ class Sublayer:
         return bool(self.kind)
 
 
-@dataclass
+@dataclasses.dataclass
 class _Wiring:
     """A program being put together from others; `named` maps a role such as `q` to the value that plays it."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil
 
+from symscale.frozen import dataclass
 from symscale.machine import Machine
 from symscale.notation.numbers import format_number, format_quantity
 from symscale.transformer.conditions import Condition, conditions
