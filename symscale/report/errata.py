@@ -7,10 +7,25 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from symscale.exercise.coverage import STATUSES, Chapter
+from symscale.exercise.explain import right_if
 from symscale.report.grid import Column, grid
 
 COUNTS = (Column("answers"), Column("entries", right=True), *(Column(each, right=True) for each in STATUSES))
-DIFFERENCES = (Column("id"), Column("printed"), Column("derived"), Column("printed/derived", right=True), Column("why"))
+DIFFERENCES = (
+    Column("id"),
+    Column("printed"),
+    Column("derived"),
+    Column("printed/derived", right=True),
+    Column("why"),
+    Column("right with"),
+)
+SEARCHED = (
+    "What a print is right with is found by search: the derivation is computed again with one direction of a link, GiB "
+    "read as GB, a quantity rounded on the way and other conventions and slips, and what gives the printed digits is "
+    "named. Where nothing does, the column is empty. That a convention fits does not show that it was meant."
+)
+#: So many conventions are named under which a print is right.
+NAMED = 2
 
 
 def coverage(found: Sequence[Chapter], style: str) -> str:
@@ -45,7 +60,7 @@ def coverage_json(found: Sequence[Chapter]) -> str:
 
 def errata(found: Sequence[Chapter], style: str = "md") -> str:
     """Return the entries whose print differs from what is derived, by chapter."""
-    parts = []
+    parts = [SEARCHED]
     for each in found:
         rows = [
             (
@@ -54,6 +69,7 @@ def errata(found: Sequence[Chapter], style: str = "md") -> str:
                 one.derived,
                 f"{one.ratio:.4g}" if one.ratio is not None else "",
                 one.row.why,
+                " / ".join(right_if(one.row)[:NAMED]),
             )
             for one in each.outcomes
             if one.status == "differs"

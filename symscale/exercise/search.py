@@ -1,0 +1,66 @@
+"""The search for a convention under which a number is right: the simplest first, one change and then two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+import sympy as sp
+
+from symscale.exercise.conventions import CONVENTIONS, SLIPS
+from symscale.exercise.setting import Setting
+from symscale.frozen import dataclass
+
+#: Says how a value is what was printed: "" as it is, words such as "cut off", or None where it is not.
+Fits = Callable[[sp.Expr], str | None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Conventions that lead from a setting to a number, none for the setting itself, and how the number fits."""
+
+    words: tuple[str, ...]
+    setting: Setting
+    how: str = ""
+
+    def __str__(self) -> str:
+        return "; ".join((*self.words, *([self.how] if self.how else [])))
+
+
+def search(start: Setting, fits: Fits, most: int = 1) -> Iterator[Found]:
+    """Yield the conventions under which a setting gives what `fits`: none, one, or with `most=2` two at once.
+
+    As soon as some fit, no more are put together. What fits when it is cut off stands behind what fits as it is, but
+    a number that is nothing but cut off comes first.
+    """
+    alone = _fitting([Found((), start)], fits)
+    if any(not each.how for each in alone):
+        yield from alone
+        return
+    one = sorted(_fitting(_one(start), fits), key=lambda each: bool(each.how))
+    if alone:
+        one = [each for each in one if not each.how]
+    yield from (*alone, *one) if alone or one or most < 2 else _fitting(_two(start), fits)
+
+
+def _fitting(level: Iterable[Found], fits: Fits) -> list[Found]:
+    return [replace(each, how=how) for each in level if (how := _fits(each, fits)) is not None]
+
+
+def _one(start: Setting) -> Iterator[Found]:
+    for kind in (*CONVENTIONS, *SLIPS):
+        for each in kind(start):
+            yield Found((each.words,), each.setting)
+
+
+def _two(start: Setting) -> Iterator[Found]:
+    for at, kind in enumerate(CONVENTIONS):
+        for one in kind(start):
+            for other in CONVENTIONS[at + 1 :]:
+                for each in other(one.setting):
+                    yield Found((one.words, each.words), each.setting)
+
+
+def _fits(found: Found, fits: Fits) -> str | None:
+    value = found.setting.value
+    return None if value.has(sp.nan, sp.zoo, sp.oo) else fits(value)

@@ -1,0 +1,70 @@
+"""What a number of a derivation is the value of: a formula and the values that are put into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
+
+import sympy as sp
+
+from symscale.derivation.proof import Evaluated
+from symscale.derivation.registry import blackboard
+from symscale.derivation.step import Step
+from symscale.frozen import dataclass
+from symscale.solve.exact import value_at
+from symscale.solve.relation import Relation
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A formula, values for some of its symbols, the name of what it is the formula of, and quantities before it."""
+
+    expr: sp.Expr
+    values: Mapping[sp.Symbol, sp.Expr]
+    name: str = ""
+    parts: Mapping[str, sp.Expr] = field(default_factory=dict)
+
+    @property
+    def value(self) -> sp.Expr:
+        """The formula with the values in it."""
+        return value_at(self.expr, self.values)
+
+    @property
+    def used(self) -> dict[sp.Symbol, sp.Expr]:
+        """The values of symbols that the formula has."""
+        return {name: self.values[name] for name in sorted(self.expr.free_symbols & self.values.keys(), key=str)}
+
+    def of(self, expr: sp.Expr) -> Setting:
+        """Return the setting with another formula."""
+        return replace(self, expr=expr)
+
+    def put(self, values: Mapping[sp.Symbol, sp.Expr]) -> Setting:
+        """Return the setting with other values for symbols."""
+        return replace(self, values={**self.values, **values})
+
+    def scaled(self, factor: sp.Expr) -> Setting:
+        """Return the setting with its result times a factor."""
+        return self.of(self.expr * factor)
+
+
+def stated(id: str, quantity: sp.Expr, more: Mapping[sp.Symbol, sp.Expr]) -> Iterator[Setting]:
+    """Yield how every equation of a derivation that states the quantity comes to its right side.
+
+    A number is that of the formula it was put into, with the values that went in; `more` are values besides.
+    """
+    parts: dict[str, sp.Expr] = {}
+    for step in blackboard(id).steps:
+        for equation in step.equations:
+            found = behind(step, equation, more)
+            if sp.expand(equation.lhs - quantity) == 0:
+                yield replace(found, parts=dict(parts))
+            parts[found.name] = found.expr
+
+
+def behind(step: Step, equation: Relation, more: Mapping[sp.Symbol, sp.Expr]) -> Setting:
+    """Return the formula and the values behind the right side of one of a step's equations."""
+    for proof in step.proofs:
+        if isinstance(proof, Evaluated):
+            expr = proof.expressions[step.equations.index(equation)]
+            return Setting(expr, {**dict(proof.values), **more}, str(equation.lhs))
+    return Setting(equation.rhs, more, str(equation.lhs))
