@@ -45,7 +45,7 @@ FOUND = [
 
 def made(name: str, formula: str, values: dict[str, str]) -> Setting:
     put = {symbol(each): parse_formula(value).expr for each, value in values.items()}
-    return Setting(parse_formula(formula).expr, put, name)
+    return Setting(parse_formula(formula).expr, put, symbol(name))
 
 
 @pytest.mark.parametrize(("name", "formula", "values", "printed", "words"), FOUND)

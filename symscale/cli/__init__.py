@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import click
 
+from symscale.cli.check import check, explain
 from symscale.cli.compare import compare
 from symscale.cli.completion import completion
 from symscale.cli.coverage import coverage
@@ -37,6 +38,7 @@ def cli() -> None:
     symscale compare "A[I, J_X] * B[J_X, K] -> C[I, K]" "A[I, J] * B[J, K] -> C[I, K]" --solve J
     symscale machines tpu-v5p
     symscale list
+    symscale check training/fsdp "B/X > C/W"
     """
 
 
@@ -54,6 +56,8 @@ for command in (
     show,
     report,
     coverage,
+    check,
+    explain,
     completion,
 ):
     cli.add_command(command)

@@ -78,6 +78,7 @@ class Builder(Scheduling):
         self.source = source
         self.steps: list[Step] = []
         self.crossovers: list[Crossover] = []
+        self.optima: list[Optimised] = []
         self.order = Order()
         self.layer: Layer | None = None
 
@@ -343,7 +344,7 @@ class Builder(Scheduling):
 
         Raises UndecidedError where the optimum is not known in closed form.
         """
-        return optimise(
+        found = optimise(
             self,
             layer,
             {passes: spent},
@@ -353,6 +354,8 @@ class Builder(Scheduling):
             numeric=_given(values),
             chip=chosen(on),
         )
+        self.optima.append(found)
+        return found
 
     def conclude(
         self,

@@ -27,10 +27,11 @@ from symscale.vocabulary import symbol
 
 @dataclass(frozen=True)
 class Reading:
-    """A setting under another convention, and what that is, in words that follow "right with"."""
+    """A setting under another convention, what that is, in words that follow "right with", and whose it is."""
 
     words: str
     setting: Setting
+    about: tuple[sp.Symbol, ...] = ()
 
 
 Q = sp.Rational
@@ -46,11 +47,13 @@ MOST_TERMS = 8
 
 
 def directions(found: Setting) -> Iterator[Reading]:
-    """One direction of a link, or both."""
+    """One direction of a link, or both; several axes of a torus."""
     for name in _named(found, *BOTH):
-        yield Reading(f"one direction of each link ({name}/2)", _times(found, name, HALF))
+        yield Reading(f"one direction of each link ({name}/2)", _times(found, name, HALF), (name,))
+        for axes in (2, 3):
+            yield Reading(f"{axes} physical axes ({axes}*{name})", _times(found, name, sp.Integer(axes)), (name,))
     for name in _named(found, *ONE):
-        yield Reading(f"both directions of each link (2*{name})", _times(found, name, TWO))
+        yield Reading(f"both directions of each link (2*{name})", _times(found, name, TWO), (name,))
 
 
 def widths(found: Setting) -> Iterator[Reading]:
@@ -60,7 +63,7 @@ def widths(found: Setting) -> Iterator[Reading]:
         what = "every array" if len(group) > 1 else "the arrays" if group[0].name == "b" else to_text(group[0])
         for word, width in WIDTHS.items():
             if any(found.values.get(name) != width for name in group):
-                yield Reading(f"{what} in {word}", found.put(dict.fromkeys(group, width)))
+                yield Reading(f"{what} in {word}", found.put(dict.fromkeys(group, width)), tuple(group))
 
 
 def units(found: Setting) -> Iterator[Reading]:
@@ -97,7 +100,7 @@ def multiply_adds(found: Setting) -> Iterator[Reading]:
         yield Reading("a multiply-add as one FLOP", found.scaled(HALF))
     else:
         for name in _named(found, "C"):
-            yield Reading("a multiply-add as one FLOP", _times(found, name, TWO))
+            yield Reading("a multiply-add as one FLOP", _times(found, name, TWO), (symbol("FLOPs"),))
 
 
 def shards(found: Setting) -> Iterator[Reading]:
@@ -106,13 +109,13 @@ def shards(found: Setting) -> Iterator[Reading]:
         axis = next(iter(total.free_symbols), None)
         if axis is not None and total == axis - 1:
             words = f"every shard counted, {axis} for {axis} - 1"
-            yield Reading(words, found.of(found.expr.xreplace({total: axis})))
+            yield Reading(words, found.of(found.expr.xreplace({total: axis})), (axis,))
 
 
 def latency(found: Setting) -> Iterator[Reading]:
     """No latency of hops."""
     for name in _named(found, "T_hop"):
-        yield Reading("no latency of hops", found.put({name: sp.S.Zero}))
+        yield Reading("no latency of hops", found.put({name: sp.S.Zero}), (name,))
 
 
 def overlaps(found: Setting) -> Iterator[Reading]:
@@ -127,14 +130,14 @@ def heads(found: Setting) -> Iterator[Reading]:
     """Query heads for heads of keys and values, and the other way round."""
     for one, other in (("K", "N_heads"), ("N_heads", "K")):
         for name in _named(found, one):
-            yield Reading(f"{other} heads for {one}", found.of(found.expr.xreplace({name: symbol(other)})))
+            yield Reading(f"{other} heads for {one}", found.of(found.expr.xreplace({name: symbol(other)})), (name,))
 
 
 def masks(found: Setting) -> Iterator[Reading]:
     """Half the keys, which a causal mask leaves; or all of them."""
     for name in _named(found, "S"):
-        yield Reading("half the keys, as a causal mask leaves them", _times(found, name, HALF))
-        yield Reading("twice the keys, without a causal mask", _times(found, name, TWO))
+        yield Reading("half the keys, as a causal mask leaves them", _times(found, name, HALF), (name,))
+        yield Reading("twice the keys, without a causal mask", _times(found, name, TWO), (name,))
 
 
 def gates(found: Setting) -> Iterator[Reading]:
@@ -152,7 +155,7 @@ def totals(found: Setting) -> Iterator[Reading]:
     for name, word in MANY.items():
         count = found.values.get(symbol(name), sp.S.One)
         if _named(found, name):
-            yield Reading(f"one {word} ({name} = 1)", found.put({symbol(name): sp.S.One}))
+            yield Reading(f"one {word} ({name} = 1)", found.put({symbol(name): sp.S.One}), (symbol(name),))
         elif count != 1:
             yield Reading(f"the total of all {count} {word}s", found.scaled(count))
             yield Reading(f"the share of one of {count} {word}s", found.scaled(1 / count))
@@ -169,8 +172,8 @@ def passes(found: Setting) -> Iterator[Reading]:
 def peaks(found: Setting) -> Iterator[Reading]:
     """The peak of another dtype, or of sparse matrices."""
     for name in _named(found, "C"):
-        yield Reading("twice the peak, that of int8 or of structured sparsity", _times(found, name, TWO))
-        yield Reading("half the peak", _times(found, name, HALF))
+        yield Reading("twice the peak, that of int8 or of structured sparsity", _times(found, name, TWO), (name,))
+        yield Reading("half the peak", _times(found, name, HALF), (name,))
 
 
 def rounded(found: Setting) -> Iterator[Reading]:
@@ -179,7 +182,7 @@ def rounded(found: Setting) -> Iterator[Reading]:
         near = {name: _rounded(value, digits) for name, value in found.used.items() if value.is_Rational}
         changed = {name: value for name, value in near.items() if value != found.values[name]}
         for name, value in changed.items():
-            yield Reading(f"{to_text(name)} rounded to {format_number(value)}", found.put({name: value}))
+            yield Reading(f"{to_text(name)} rounded to {format_number(value)}", found.put({name: value}), (name,))
         if len(changed) > 1:
             word = "digit" if digits == 1 else "digits"
             yield Reading(f"every value rounded to {digits} {word}", found.put(changed))
@@ -246,8 +249,10 @@ CONVENTIONS: Readings = (
     totals,
     passes,
 )
-#: What may go wrong, one at a time.
+#: What else may go another way, one at a time.
 SLIPS: Readings = (peaks, rounded, intermediate, left_out, chips, upside_down)
+#: Those under which an answer is as good: only the units, the limit or the rounding are others.
+HARMLESS: Readings = (units, shards, latency, overlaps, rounded, intermediate)
 
 
 def _named(found: Setting, *names: str) -> list[sp.Symbol]:

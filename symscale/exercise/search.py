@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import sympy as sp
 
-from symscale.exercise.conventions import CONVENTIONS, SLIPS
+from symscale.exercise.conventions import CONVENTIONS, HARMLESS, SLIPS, Reading
 from symscale.exercise.setting import Setting
 from symscale.frozen import dataclass
 
@@ -19,12 +19,13 @@ Fits = Callable[[sp.Expr], str | None]
 class Found:
     """Conventions that lead from a setting to a number, none for the setting itself, and how the number fits."""
 
-    words: tuple[str, ...]
+    readings: tuple[Reading, ...]
     setting: Setting
     how: str = ""
+    harmless: bool = True
 
     def __str__(self) -> str:
-        return "; ".join((*self.words, *([self.how] if self.how else [])))
+        return "; ".join((*(each.words for each in self.readings), *([self.how] if self.how else [])))
 
 
 def search(start: Setting, fits: Fits, most: int = 1) -> Iterator[Found]:
@@ -50,7 +51,7 @@ def _fitting(level: Iterable[Found], fits: Fits) -> list[Found]:
 def _one(start: Setting) -> Iterator[Found]:
     for kind in (*CONVENTIONS, *SLIPS):
         for each in kind(start):
-            yield Found((each.words,), each.setting)
+            yield Found((each,), each.setting, harmless=kind in HARMLESS)
 
 
 def _two(start: Setting) -> Iterator[Found]:
@@ -58,7 +59,8 @@ def _two(start: Setting) -> Iterator[Found]:
         for one in kind(start):
             for other in CONVENTIONS[at + 1 :]:
                 for each in other(one.setting):
-                    yield Found((one.words, each.words), each.setting)
+                    both = kind in HARMLESS and other in HARMLESS
+                    yield Found((one, each), each.setting, harmless=both)
 
 
 def _fits(found: Found, fits: Fits) -> str | None:

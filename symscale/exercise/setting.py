@@ -11,18 +11,30 @@ from symscale.derivation.proof import Evaluated
 from symscale.derivation.registry import blackboard
 from symscale.derivation.step import Step
 from symscale.frozen import dataclass
+from symscale.notation.text import to_text
 from symscale.solve.exact import value_at
 from symscale.solve.relation import Relation
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A formula, values for some of its symbols, the name of what it is the formula of, and quantities before it."""
+    """A formula, values for some of its symbols, the name and unit of what it says, and quantities before it.
+
+    `at` is the number of the step of a derivation that states it, from 1, and `sign` what stands between.
+    """
 
     expr: sp.Expr
     values: Mapping[sp.Symbol, sp.Expr]
-    name: str = ""
+    of_what: sp.Expr = sp.S.One
     parts: Mapping[str, sp.Expr] = field(default_factory=dict)
+    unit: str = ""
+    at: int = 0
+    sign: str = "=="
+
+    @property
+    def name(self) -> str:
+        """The name of what it says, such as T_comms or B/X."""
+        return to_text(self.of_what)
 
     @property
     def value(self) -> sp.Expr:
@@ -52,19 +64,25 @@ def stated(id: str, quantity: sp.Expr, more: Mapping[sp.Symbol, sp.Expr]) -> Ite
 
     A number is that of the formula it was put into, with the values that went in; `more` are values besides.
     """
+    return (each for each in everything(id, more) if sp.expand(each.of_what - quantity) == 0)
+
+
+def everything(id: str, more: Mapping[sp.Symbol, sp.Expr] | None = None) -> Iterator[Setting]:
+    """Yield how every equation of a derivation comes to its right side, in the order of the steps."""
     parts: dict[str, sp.Expr] = {}
-    for step in blackboard(id).steps:
+    for number, step in enumerate(blackboard(id).steps, start=1):
         for equation in step.equations:
-            found = behind(step, equation, more)
-            if sp.expand(equation.lhs - quantity) == 0:
-                yield replace(found, parts=dict(parts))
+            found = behind(step, equation, more or {})
+            yield replace(found, parts=dict(parts), at=number)
             parts[found.name] = found.expr
 
 
 def behind(step: Step, equation: Relation, more: Mapping[sp.Symbol, sp.Expr]) -> Setting:
     """Return the formula and the values behind the right side of one of a step's equations."""
+    at = step.equations.index(equation)
+    unit = step.units[at] if step.units else ""
+    found = Setting(equation.rhs, more, equation.lhs, unit=unit, sign=equation.op)
     for proof in step.proofs:
         if isinstance(proof, Evaluated):
-            expr = proof.expressions[step.equations.index(equation)]
-            return Setting(expr, {**dict(proof.values), **more}, str(equation.lhs))
-    return Setting(equation.rhs, more, str(equation.lhs))
+            return replace(found, expr=proof.expressions[at], values={**dict(proof.values), **more})
+    return found

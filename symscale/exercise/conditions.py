@@ -1,0 +1,243 @@
+"""Relations against what a derivation says: by the solver's own answers, never by how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import sympy as sp
+
+from symscale.derivation.crossover import Crossover, border
+from symscale.derivation.limits import readable
+from symscale.errors import SymscaleError
+from symscale.exercise.answers import same as same_formula
+from symscale.exercise.exercise import Asked, Exercise
+from symscale.exercise.judge import CLOSE, defined, explained, number
+from symscale.exercise.reading import Number, Relations
+from symscale.exercise.search import Fits, search
+from symscale.exercise.setting import Setting
+from symscale.exercise.verdict import RIGHT, UNEXPLAINED, WRONG, Verdict
+from symscale.notation.text import relation_text, to_text
+from symscale.solve import conjunction, crossover, same
+from symscale.solve.relation import MIRROR, Case, Interval, Relation, Solution
+
+CLOSED = {">": ">=", "<": "<="}
+
+
+def relations(answer: Relations, exercise: Exercise) -> Verdict:
+    """Judge relations: with each crossover that has their symbols, first the headline."""
+    stated = [in_general(each, exercise) for each in answer.each]
+    tried = [each for each in exercise.asked if each.crossover is not None and _concerns(each, stated)]
+    if not tried:
+        return _quantities(answer, exercise)
+    verdicts = [_against(stated, each, exercise) for each in tried]
+    right = next((each for each in verdicts if each.accepted), None)
+    if right is None or right.asked is exercise.headline:
+        return right or verdicts[0]
+    if exercise.headline.crossover is None:
+        return right
+    about = right.asked.what if right.asked is not None else ""
+    return Verdict(WRONG, f"This is about {about}; {exercise.headline.what} is asked for.")
+
+
+def in_general(relation: Relation, exercise: Exercise) -> Relation:
+    """Return a relation with what the derivation defines put in."""
+    about = exercise.headline
+    return Relation(defined(relation.lhs, exercise, about), relation.op, defined(relation.rhs, exercise, about))
+
+
+def _concerns(asked: Asked, stated: Sequence[Relation]) -> bool:
+    assert asked.crossover is not None
+    names = {name for each in stated for name in each.free_symbols}
+    return bool(asked.crossover.headline.unknown.free_symbols & names)
+
+
+def _quantities(answer: Relations, exercise: Exercise) -> Verdict:
+    """Judge relations where no condition is asked for: "X > 5" about a quantity whose number the derivation has."""
+    if len(answer.each) == 1:
+        only = answer.each[0]
+        for name, op, value in ((only.lhs, only.op, only.rhs), (only.rhs, MIRROR[only.op], only.lhs)):
+            if value.is_number and name.free_symbols:
+                found = number(Number(value, abs(value) * CLOSE, sp.S.Zero, None, name), exercise)
+                return found if op == "==" or not found.accepted else replace(found, said=f"It is equal. {found.said}")
+    there = ", ".join(each.what for each in exercise.asked[:6])
+    raise SymscaleError(
+        f"{exercise.id} asks for no condition.", hint=f"It asks for {exercise.headline.what}; it has {there}."
+    )
+
+
+def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Verdict:
+    found = asked.crossover
+    assert found is not None
+    forms = [(ours, note, _theirs(stated, ours.unknown)) for ours, note in _forms(found, exercise)]
+    for ours, note, theirs in forms:
+        if _same(theirs, ours):
+            return Verdict(RIGHT, _remarks(stated, note), asked)
+    if len(stated) == 1 and stated[0].op == "==":
+        return _border(stated[0], asked, found, exercise)
+    for ours, _, theirs in forms:
+        condition = _one_case(theirs, ours)
+        if condition is not None:
+            return Verdict(RIGHT, condition, asked)
+    turned = [Relation(each.lhs, MIRROR[each.op], each.rhs) for each in stated]
+    if any(_same(_theirs(turned, ours.unknown), ours) for ours, _, _ in forms):
+        return Verdict(WRONG, "The inequality is reversed.", asked, ("the inequality reversed",), step=_step(asked))
+    return _by_threshold(border(forms[0][2].cases), asked, found, exercise)
+
+
+def _theirs(stated: Sequence[Relation], unknown: sp.Expr) -> Solution:
+    try:
+        return _solved(stated, unknown)
+    except SymscaleError as error:
+        raise SymscaleError(
+            f"Where this holds for {to_text(unknown)} could not be decided: {error.args[0] if error.args else error}",
+            hint=f"Solve it for {to_text(unknown)} first.",
+        ) from error
+
+
+def _solved(stated: Sequence[Relation], unknown: sp.Expr) -> Solution:
+    """Return where all relations hold, borders included."""
+    closed = [Relation(each.lhs, CLOSED.get(each.op, each.op), each.rhs) for each in stated]
+    answers = [crossover(each.lhs, each.op, each.rhs, unknown) for each in closed]
+    cases = answers[0].cases if len(answers) == 1 else conjunction([each.cases for each in answers])
+    return Solution(closed[0], unknown, cases)
+
+
+def _forms(found: Crossover, exercise: Exercise) -> Iterator[tuple[Solution, str]]:
+    """Yield the answers of a crossover, the book's form first: in general, in its dtypes, and in numbers."""
+    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
+    for answer in reversed(found.answers):
+        limits = ", ".join(map(readable, answer.assumptions))
+        note = f"This is the answer for {limits}." if limits else ""
+        general = Solution(answer.solution.relation, answer.unknown, answer.cases)
+        yield _closed(general), note
+        yield _closed(_put(general, widths)), note
+    if found.numbered:
+        numeric = tuple(each.numeric for each in found.numbered)
+        yield _closed(Solution(found.relation, found.headline.unknown, numeric)), ""
+
+
+def _put(solution: Solution, values: Mapping[sp.Symbol, sp.Expr]) -> Solution:
+    point = {name: value for name, value in values.items() if name not in solution.unknown.free_symbols}
+    cases = [
+        Case(
+            tuple(Relation(e.lhs.xreplace(point), e.op, e.rhs.xreplace(point)) for e in case.when),
+            tuple(replace(e, lo=e.lo.xreplace(point), hi=e.hi.xreplace(point)) for e in case.intervals),
+        )
+        for case in solution.cases
+    ]
+    return replace(solution, cases=tuple(cases))
+
+
+def _closed(solution: Solution) -> Solution:
+    """Return an answer with its borders in: at a border both sides are equal, and either sign may be meant."""
+    cases = [replace(case, intervals=tuple(map(_with_ends, case.intervals))) for case in solution.cases]
+    return replace(solution, cases=tuple(cases))
+
+
+def _with_ends(interval: Interval) -> Interval:
+    return replace(interval, lo_open=False, hi_open=interval.hi == sp.oo)
+
+
+def _same(first: Solution, second: Solution) -> bool:
+    """Say whether two answers are one; numbers as borders may be rounded."""
+    near = _rounded_alike(first, second)
+    return same(first, second) if near is None else near
+
+
+def _rounded_alike(first: Solution, second: Solution) -> bool | None:
+    """Compare answers whose borders are all numbers; None where they are not."""
+    cases = [*first.cases, *second.cases]
+    ends = [_ends(each) for each in (first, second)]
+    if any(case.when for case in cases) or not all(end.is_number for each in ends for end in each):
+        return None
+    return len(ends[0]) == len(ends[1]) and all(one == two or _near(one, two) for one, two in zip(*ends, strict=True))
+
+
+def _ends(solution: Solution) -> list[sp.Expr]:
+    return [end for case in solution.cases for each in case.intervals for end in (each.lo, each.hi)]
+
+
+def _near(one: sp.Expr, two: sp.Expr) -> bool:
+    if sp.oo in (one, two) or 0 in (one, two):
+        return False
+    return bool(abs(sp.N(one - two, 20)) <= _half(one) + CLOSE * abs(sp.N(two, 20)))
+
+
+def _half(value: sp.Expr) -> sp.Expr:
+    """Return half a unit of the last digit of a whole number, its zeros not counted, at most 2.5 %."""
+    if not value.is_Integer:
+        return sp.S.Zero
+    zeros = len(str(value)) - len(str(value).rstrip("0"))
+    return min(sp.Integer(10) ** zeros / 2, abs(value) / 40)
+
+
+def _remarks(stated: Sequence[Relation], note: str) -> str:
+    strict = " At the border both sides are equal." if any(each.op in CLOSED for each in stated) else ""
+    return (note + strict).strip()
+
+
+def _border(stated: Relation, asked: Asked, found: Crossover, exercise: Exercise) -> Verdict:
+    """Judge an equation: the border of a condition, without its direction."""
+    unknown = found.headline.unknown
+    theirs = border(crossover(stated.lhs, "==", stated.rhs, unknown).cases)
+    for ours, note in _forms(found, exercise):
+        edge = border(ours.cases)
+        if theirs is not None and edge is not None and _same_border(theirs, edge):
+            sense = relation_text(unknown, ">=" if ours.cases[0].intervals[0].hi == sp.oo else "<=", edge)
+            return Verdict(RIGHT, f"This is the border; the condition is {sense}. {note}".strip(), asked)
+    return _by_threshold(theirs, asked, found, exercise)
+
+
+def _same_border(theirs: sp.Expr, ours: sp.Expr) -> bool:
+    if theirs.is_number and ours.is_number:
+        return _near(theirs, ours)
+    return not theirs.is_number and same_formula(theirs, ours)
+
+
+def _one_case(theirs: Solution, ours: Solution) -> str | None:
+    """Say under which condition an answer without conditions is right: it is one of several cases."""
+    for case in ours.cases if border(theirs.cases) is not None else ():
+        if case.when and case.intervals and _same(_alone(theirs), _alone(replace(ours, cases=(case,)))):
+            when = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in case.when)
+            never = all(each.never for each in ours.cases if each is not case)
+            return f"It holds if {when}; otherwise {'no value is enough' if never else 'the answer is another'}."
+    return None
+
+
+def _alone(solution: Solution) -> Solution:
+    """Return the one answer that has a border, without its condition."""
+    chosen = next((case for case in solution.cases if border((case,)) is not None), solution.cases[0])
+    return replace(solution, cases=(Case((), chosen.intervals),))
+
+
+def _by_threshold(theirs: sp.Expr | None, asked: Asked, found: Crossover, exercise: Exercise) -> Verdict:
+    """Diagnose a wrong border by the conventions that lead to it from the right one."""
+    if theirs is None:
+        return Verdict(WRONG, UNEXPLAINED, asked)
+    if theirs.is_number:
+        whole = replace(exercise, asked=(asked,))
+        verdict = number(Number(theirs, max(_half(theirs), abs(theirs) / 10**9), sp.S.One), whole)
+        return verdict if not verdict.accepted else Verdict(WRONG, "The number is right, its direction is not.", asked)
+    edges = dict.fromkeys(edge for ours, _ in _forms(found, exercise) if (edge := border(ours.cases)) is not None)
+    known = [
+        one
+        for edge in edges
+        for one in search(Setting(edge, {}, found.headline.unknown, at=_step(asked)), _is(theirs), 2)
+    ]
+    if known:
+        return explained(known, asked, exercise, None)
+    return Verdict(WRONG, UNEXPLAINED, asked)
+
+
+def _is(expr: sp.Expr) -> Fits:
+    return lambda value: "" if value.free_symbols == expr.free_symbols and same_formula(value, expr) else None
+
+
+def _step(asked: Asked) -> int:
+    return asked.settings[-1].at if asked.settings else 0
+
+
+def meets(stated: Sequence[Relation], then: Sequence[Relation], unknown: sp.Expr) -> bool:
+    """Say whether relations and those that are said to follow hold for the same values of an unknown."""
+    return _same(_solved(stated, unknown), _solved(then, unknown))

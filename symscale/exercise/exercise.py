@@ -1,0 +1,142 @@
+"""Exercises: what a derivation, or an entry of a book, asks for, and how the engine comes to the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import sympy as sp
+
+from symscale.derivation.builder import Builder
+from symscale.derivation.crossover import Crossover
+from symscale.derivation.layer import Layer
+from symscale.derivation.minimum import Optimised
+from symscale.derivation.registry import blackboard, ids
+from symscale.errors import SymscaleError
+from symscale.exercise.answers import ROUNDED, Row, files, known, read, rows, words
+from symscale.exercise.setting import Setting, everything, stated
+from symscale.frozen import dataclass
+from symscale.notation.text import to_text
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One thing that is asked for: a quantity, with every way in which the derivation states it, the last first.
+
+    A condition has its crossover as well, the size of a mesh axis its optimum, and where the answer is words, such as
+    yes or the collectives of a pass, these.
+    """
+
+    what: str
+    settings: tuple[Setting, ...] = ()
+    crossover: Crossover | None = None
+    optimum: Optimised | None = None
+    words: str = ""
+    sent: tuple[tuple[str, tuple[str, ...], str], ...] | None = None
+
+    @property
+    def numbers(self) -> Iterator[tuple[Setting, sp.Expr]]:
+        """The settings that have a number, and the number."""
+        for each in self.settings:
+            value = each.value
+            if value.is_number and value.is_real:
+                yield each, value
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A question with its answers: what is asked for first, and what else its derivation states."""
+
+    id: str
+    title: str
+    source: str
+    derivation: str
+    asked: tuple[Asked, ...]
+    layer: Layer | None = None
+
+    @property
+    def headline(self) -> Asked:
+        """What is asked for."""
+        return self.asked[0]
+
+
+def exercise(id: str, what: str = "") -> Exercise:
+    """Return the exercise of a derivation or of an entry of a book; `what` names the quantity that is asked for.
+
+    Raises SymscaleError with the closest ids, or the quantities there are.
+    """
+    row = _row(id)
+    found = _of_row(row) if row is not None else _of_derivation(id)
+    if not what:
+        return found
+    chosen = [each for each in found.asked if each.what.replace(" ", "") == what.replace(" ", "")]
+    if not chosen:
+        there = ", ".join(each.what for each in found.asked)
+        raise SymscaleError(f"{id} does not ask for {what[:40]!r}.", hint=f"It has {there}.")
+    others = tuple(each for each in found.asked if each is not chosen[0])
+    return Exercise(found.id, found.title, found.source, found.derivation, (chosen[0], *others), found.layer)
+
+
+def _row(id: str) -> Row | None:
+    if id in ids():
+        return None
+    for file in files():
+        # entries of a chapter begin with its number, and files are named by it
+        for row in rows(file.stem) if id.startswith("ch" + file.stem.removeprefix("chapter") + ".") else ():
+            if row.id == id:
+                if row.not_modelled:
+                    raise SymscaleError(f"{id} has no answer that a derivation could state: {row.not_modelled}.")
+                return row
+    return None
+
+
+def _of_derivation(id: str) -> Exercise:
+    d = blackboard(id)
+    return Exercise(id, d.title, d.source, id, tuple(_all_of(id, d)), d.layer)
+
+
+def _all_of(id: str, d: Builder) -> Iterator[Asked]:
+    """Yield what a derivation states: the last crossover first, then its optima, its quantities and its collectives."""
+    found = list(everything(id))
+    seen: set[str] = set()
+    for crossover in reversed(d.crossovers):
+        unknown = crossover.headline.unknown
+        if to_text(unknown) not in seen:
+            seen.add(to_text(unknown))
+            yield Asked(to_text(unknown), _about(unknown, found), crossover)
+    for best in reversed(d.optima):
+        if str(best.variable) not in seen:
+            seen.add(str(best.variable))
+            yield Asked(str(best.variable), _about(best.variable, found), optimum=best)
+    for each in reversed(found):
+        if each.name not in seen and each.sign == "==" and each.of_what.free_symbols:
+            seen.add(each.name)
+            yield Asked(each.name, _about(each.of_what, found))
+    if d.layer is not None:
+        for name, cost in d.layer.costs.items():
+            sent = tuple((each.collective.kind, each.collective.axes, each.collective.value) for each in cost.transfers)
+            yield Asked(f"collectives {name}", sent=sent)
+
+
+def _about(what: sp.Expr, found: list[Setting]) -> tuple[Setting, ...]:
+    return tuple(each for each in reversed(found) if each.of_what == what)
+
+
+def _of_row(row: Row) -> Exercise:
+    title = row.note or f"The answer of {row.id}"
+    layer = blackboard(row.derivation).layer if row.derivation else None
+    said = words(row)
+    if said is not None:
+        asked = (Asked(row.quantity or row.formula, words=said),)
+        return Exercise(row.id, title, "", row.derivation, asked, layer)
+    put: Mapping[sp.Symbol, sp.Expr] = known(row)
+    settings: tuple[Setting, ...]
+    if row.formula:
+        settings = (Setting(ROUNDED[row.whole](read(row.formula)), put),)
+    else:
+        wanted = read(row.quantity)
+        settings = tuple(reversed([_whole(each, row) for each in stated(row.derivation, wanted, put)]))
+    return Exercise(row.id, title, "", row.derivation, (Asked(row.quantity or "answer", settings),), layer)
+
+
+def _whole(found: Setting, row: Row) -> Setting:
+    return found.of(ROUNDED[row.whole](found.expr)) if row.whole else found

@@ -1,0 +1,282 @@
+"""Numbers and formulas against what a derivation says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sympy as sp
+
+from symscale.derivation.proof import known_dimensions
+from symscale.derivation.registry import blackboard
+from symscale.errors import SymscaleError, UnitError
+from symscale.exercise.answers import same
+from symscale.exercise.exercise import Asked, Exercise
+from symscale.exercise.reading import Formula, Number
+from symscale.exercise.search import Fits, Found, search
+from symscale.exercise.setting import Setting
+from symscale.exercise.verdict import CONVENTION, LEADING, RIGHT, UNEXPLAINED, UNIT, WRONG, Verdict
+from symscale.notation.numbers import format_number
+from symscale.notation.text import to_text
+from symscale.quantity import PURE, Dimension, dimension_of, parse_unit
+from symscale.solve.exact import value_at
+from symscale.vocabulary import symbol
+
+#: So far a number may be from the value and still be it: rounding of what went in.
+CLOSE = sp.Rational(1, 1000)
+#: A term of at most this part of the whole may be left out to leading order.
+SMALL = sp.Rational(1, 4)
+#: Prefixes and hours, for a number whose unit is missing.
+SCALES = tuple(sp.Integer(1000) ** power for power in range(-4, 6))
+OTHER_SCALES = tuple(sp.Integer(each) for each in (60, 3600, 86400, 2**10, 2**20, 2**30, 2**40, 100))
+MOST_NAMED = 3
+
+
+def number(answer: Number, exercise: Exercise) -> Verdict:
+    """Judge a number: the headline first, then by conventions, then what else the derivation states."""
+    asked = _named(answer.named, exercise)
+    found = [(setting, value) for setting, value in asked.numbers]
+    if not found:
+        return _without_numbers(answer, exercise, asked)
+    for setting, value in found:
+        if _close(answer, value) and _unit_fits(answer, setting):
+            return Verdict(RIGHT, _rounding(answer, value), asked, ratio=_ratio(answer.value, value))
+    for setting, value in found:
+        verdict = _by_unit(answer, setting, value, asked)
+        if verdict is not None:
+            return verdict
+    setting, value = found[0]
+    known = [each for setting, _ in found[:MOST_NAMED] for each in search(setting, within(answer), _pairs(answer))]
+    if known:
+        return explained(known, asked, exercise, _ratio(answer.value, value))
+    other = _another(answer, exercise, asked)
+    return Verdict(WRONG, other or UNEXPLAINED, asked, ratio=_ratio(answer.value, value))
+
+
+def _named(name: sp.Expr | None, exercise: Exercise) -> Asked:
+    """Return what an answer says it is about; the headline where it does not say, or names something else."""
+    if name is not None:
+        for each in exercise.asked:
+            if each.settings and each.settings[0].of_what == name:
+                return each
+        if name.free_symbols and exercise.headline.settings and exercise.headline.settings[0].of_what.free_symbols:
+            there = ", ".join(each.what for each in exercise.asked if each.settings)
+            raise SymscaleError(f"{exercise.id} does not speak of {to_text(name)}.", hint=f"It has {there}.")
+    return exercise.headline
+
+
+def _without_numbers(answer: Number, exercise: Exercise, asked: Asked) -> Verdict:
+    """Judge a number where a formula is asked for: it may be the formula where that has no symbols, or another's."""
+    other = _another(answer, exercise, asked)
+    what = f"{asked.what} is asked for as a formula" if asked.settings else f"{asked.what} is asked for"
+    return Verdict(WRONG, f"{what}. {other}" if other else f"{what}, not as a number.", asked)
+
+
+def _close(answer: Number, value: sp.Expr) -> bool:
+    distance = abs(sp.N(value, 20) - answer.value)
+    return bool(distance <= max(answer.half, abs(sp.N(value, 20)) * CLOSE) * (1 + sp.Rational(1, 10**9)))
+
+
+def within(answer: Number) -> Fits:
+    """Return what says whether a value is the number, to half a unit of its last digit, or cut off there."""
+
+    def fit(value: sp.Expr) -> str | None:
+        if not (value.is_number and value.is_real):
+            return None
+        over = sp.N(value, 20) - answer.value
+        if abs(over) <= answer.half * (1 + sp.Rational(1, 10**9)):
+            return ""
+        return "cut off instead of rounded" if 0 < over < answer.digit else None
+
+    return fit
+
+
+def _pairs(answer: Number) -> int:
+    """Return how many conventions may come together: two only for a number of three digits or more."""
+    return 2 if answer.half * 100 <= abs(answer.value) else 1
+
+
+def explained(found: list[Found], asked: Asked, exercise: Exercise, ratio: float | None) -> Verdict:
+    harmless = [each for each in found if each.harmless]
+    words = tuple(dict.fromkeys(str(each) for each in (harmless or found)))[:MOST_NAMED]
+    chosen = (harmless or found)[0]
+    kind = CONVENTION if harmless else WRONG
+    said = f"It is right with {words[0]}." if harmless else f"The derivation gives this with {words[0]}."
+    return Verdict(kind, said, asked, words, ratio, _parting(chosen, exercise))
+
+
+def _parting(found: Found, exercise: Exercise) -> int:
+    """Return the first step that has to do with what a convention changes, or else the one that states the quantity."""
+    names = {name for each in found.readings for name in each.about}
+    steps = blackboard(exercise.derivation).steps if names and exercise.derivation else ()
+    for number, step in enumerate(steps, start=1):
+        for each in step.equations:
+            if names & (each.rhs.free_symbols | each.lhs.free_symbols) and step.kind != "given":
+                return number
+    return found.setting.at
+
+
+def _another(answer: Number, exercise: Exercise, asked: Asked) -> str:
+    """Say which other quantity of the derivation has this value, if one has."""
+    for each in exercise.asked:
+        if each is not asked and any(_close(answer, value) for _, value in each.numbers):
+            return f"This is {each.what}, and {asked.what} is asked for."
+    return ""
+
+
+def _rounding(answer: Number, value: sp.Expr) -> str:
+    return "" if answer.value == value else f"It is {format_number(value, 6)} to six digits."
+
+
+def _ratio(left: sp.Expr, right: sp.Expr) -> float | None:
+    return float(left / right) if right.is_number and right != 0 and left.is_number else None
+
+
+def dimension(setting: Setting) -> Dimension | None:
+    """Return the dimension of a quantity, by its unit or else by its formula; None where neither tells."""
+    if setting.unit:
+        try:
+            return parse_unit(setting.unit).dimension
+        except UnitError:
+            return PURE  # what is counted has no unit of measure: physical axes
+    try:
+        found = dimension_of(setting.expr, known_dimensions(setting.expr))
+    except UnitError:
+        return None
+    return found if setting.expr.free_symbols else None
+
+
+def _unit_fits(answer: Number, setting: Setting) -> bool:
+    """Say whether the unit is of the right kind. A bare number needs none where a pure number is asked for."""
+    wanted = dimension(setting)
+    given = answer.unit.dimension if answer.unit is not None else PURE
+    return wanted is None or given == wanted
+
+
+def _by_unit(answer: Number, setting: Setting, value: sp.Expr, asked: Asked) -> Verdict | None:
+    """Judge a number whose unit is missing, or measures something else."""
+    if _unit_fits(answer, setting):
+        return None
+    bare = answer.value / (answer.unit.factor if answer.unit is not None else 1)
+    half = answer.half / (answer.unit.factor if answer.unit is not None else 1)
+    for scale in (*SCALES, *OTHER_SCALES):
+        if _close(Number(bare * scale, half * scale, half * scale), value):
+            unit = setting.unit or str(dimension(setting)) or "a pure number"
+            fault = "The unit is missing" if answer.unit is None else f"{answer.unit.word} is not its unit"
+            return Verdict(UNIT, f"{fault}: it is measured in {unit}.", asked)
+    return None
+
+
+def formula(answer: Formula, exercise: Exercise) -> Verdict:
+    """Judge a formula: as it stands, with what the derivation defines put in, with numbers put in, to leading order."""
+    asked = _named(answer.named, exercise)
+    targets = list(formulas(asked, exercise))
+    if not targets:
+        return Verdict(WRONG, f"{asked.what} is asked for, not a formula.", asked)
+    written = list(dict.fromkeys([answer.expr, defined(answer.expr, exercise, asked)]))
+    for setting in targets:
+        for each in written:
+            if same(each, setting.expr):
+                return Verdict(RIGHT, "", asked)
+    for setting in targets:
+        for each in written:
+            verdict = _in_numbers(each, setting, asked) or _leading(each, setting, asked)
+            if verdict is not None:
+                return verdict
+    known = [
+        found
+        for setting in targets[:MOST_NAMED]
+        for each in written
+        for found in search(Setting(setting.expr, {}, setting.of_what, {}, setting.unit, setting.at), _is(each), 2)
+    ]
+    if known:
+        return explained(known, asked, exercise, None)
+    for other in exercise.asked:
+        if other is not asked and any(same(each, one.expr) for each in written for one in formulas(other, exercise)):
+            return Verdict(WRONG, f"This is {other.what}, and {asked.what} is asked for.", asked)
+    return Verdict(WRONG, UNEXPLAINED, asked)
+
+
+def formulas(asked: Asked, exercise: Exercise) -> Iterator[Setting]:
+    """Yield the formulas of what is asked for, in general and in the dtypes of its program."""
+    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
+    seen: set[sp.Expr] = set()
+    for setting in asked.settings:
+        for expr in (setting.expr, setting.expr.xreplace(widths)):
+            if expr.free_symbols and expr not in seen:
+                seen.add(expr)
+                yield setting.of(expr)
+
+
+def defined(expr: sp.Expr, exercise: Exercise, asked: Asked) -> sp.Expr:
+    """Return a formula with the quantities that the derivation states put in, and alpha as C over its bandwidth."""
+    wanted = {name for setting in asked.settings for name in setting.expr.free_symbols}
+    meaning: dict[sp.Symbol, sp.Expr] = {}
+    for each in (one for one in exercise.asked if one.crossover is None and one.optimum is None):
+        names = [one.expr for one in each.settings if one.expr.free_symbols]
+        if names and each.settings[0].of_what.is_Symbol and each.settings[0].of_what not in wanted:
+            meaning[each.settings[0].of_what] = names[-1]
+    rates = sorted((name for name in wanted if name.name.startswith("W_")), key=str)
+    if rates and symbol("alpha") not in wanted:
+        meaning[symbol("alpha")] = symbol("C") / rates[0]
+    for _ in range(3):
+        expr = expr.xreplace(meaning)
+    return expr
+
+
+def _is(expr: sp.Expr) -> Fits:
+    return lambda value: "" if value.free_symbols == expr.free_symbols and same(value, expr) else None
+
+
+def _in_numbers(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:
+    """Judge a formula some of whose symbols are numbers already."""
+    if not setting.values or expr.free_symbols == setting.expr.free_symbols:
+        return None
+    value, wanted = value_at(expr, setting.values), setting.value
+    if not (value.is_number and wanted.is_number and value.is_real and wanted.is_real):
+        return None
+    if abs(sp.N(value - wanted, 20)) > CLOSE * abs(sp.N(wanted, 20)):
+        return None
+    return Verdict(RIGHT, f"With the numbers it is {format_number(wanted, 6)}.", asked, ratio=float(value / wanted))
+
+
+def _leading(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:
+    """Judge a formula that leaves terms of sums out which are small beside what is left."""
+    for dropped, rest in _shorter(setting.expr, 3):
+        if rest.free_symbols <= expr.free_symbols and same(expr, rest):
+            share = _share(setting, rest)
+            missing = " and ".join(_left_out(total, term) for total, term in dropped)
+            if share is None and all(term.is_number for _, term in dropped):
+                return Verdict(
+                    LEADING, f"{missing}, which is small beside the rest.", asked, (missing,), step=setting.at
+                )
+            if share is not None and abs(share) <= SMALL:
+                said = f"{missing}, which changes it by {format_number(100 * abs(share), 3)} % here."
+                return Verdict(LEADING, said, asked, (missing,), step=setting.at)
+    return None
+
+
+def _left_out(total: sp.Expr, term: sp.Expr) -> str:
+    if term.is_number:
+        return f"{to_text(total)} is taken as {to_text(total - term)}"
+    return f"{to_text(term)} is left out"
+
+
+def _shorter(expr: sp.Expr, most: int) -> Iterator[tuple[tuple[tuple[sp.Expr, sp.Expr], ...], sp.Expr]]:
+    """Yield an expression with one term of a sum left out, then two, then three; each with its sum."""
+    level: list[tuple[tuple[tuple[sp.Expr, sp.Expr], ...], sp.Expr]] = [((), expr)]
+    for _ in range(most):
+        further: dict[sp.Expr, tuple[tuple[sp.Expr, sp.Expr], ...]] = {}
+        for dropped, found in level:
+            for total in sorted(found.atoms(sp.Add), key=to_text):
+                for term in total.args if len(total.args) <= 8 else ():
+                    further.setdefault(found.xreplace({total: total - term}), (*dropped, (total, term)))
+        level = [(dropped, found) for found, dropped in further.items()][:200]
+        yield from level
+
+
+def _share(setting: Setting, rest: sp.Expr) -> sp.Expr | None:
+    """Return by which part of the whole a shorter formula is off, in the numbers of the setting."""
+    whole, part = setting.value, value_at(rest, setting.values)
+    if whole.is_number and part.is_number and whole != 0 and whole.is_real and part.is_real:
+        return sp.N(1 - part / whole, 6)
+    return None

@@ -1,0 +1,82 @@
+"""Answer sheets: TOML files of answers to exercises."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from symscale.errors import SymscaleError
+from symscale.exercise.desk import check
+from symscale.exercise.exercise import exercise
+from symscale.exercise.verdict import Verdict
+from symscale.exercise.working import Working, working
+from symscale.frozen import dataclass
+
+KEYS = ("id", "answer", "what")
+EXAMPLE = '[[answer]]\nid = "training/fsdp"\nanswer = "B/X > C/W"'
+LARGEST = 2_000_000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One answer of a sheet."""
+
+    id: str
+    answer: str
+    what: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An answer, and its verdict, with its working where it has several lines; or why it could not be judged."""
+
+    entry: Entry
+    verdict: Verdict | None = None
+    working: Working | None = None
+    fault: str = ""
+
+
+def entries(path: Path) -> list[Entry]:
+    """Return the answers of a sheet. Raises SymscaleError naming the file and what is wrong with it."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise SymscaleError(f"{path.name} is too large for a sheet of answers.", hint="Split it.")
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SymscaleError(f"{path} cannot be read: {error.strerror}.", hint="Name a sheet of answers.") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SymscaleError(f"{path.name} is no TOML: {error}.", hint=f"Write\n{EXAMPLE}") from error
+    found = content.get("answer")
+    if not isinstance(found, list) or not found or not all(isinstance(each, dict) for each in found):
+        raise SymscaleError(f"{path.name} has no answers.", hint=f"Write\n{EXAMPLE}")
+    return [_entry(each, number, path) for number, each in enumerate(found, start=1)]
+
+
+def _entry(row: dict[str, object], number: int, path: Path) -> Entry:
+    unknown = sorted(row.keys() - set(KEYS))
+    if unknown:
+        raise SymscaleError(f"{path.name}, answer {number}: {unknown[0]!r} is no key.", hint=f"Use {', '.join(KEYS)}.")
+    if not isinstance(row.get("id"), str) or "answer" not in row:
+        raise SymscaleError(f"{path.name}, answer {number}: it needs an id and an answer.", hint=f"Write\n{EXAMPLE}")
+    answer = row["answer"]
+    word = {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer)
+    return Entry(str(row["id"]), word, str(row.get("what", "")))
+
+
+def judged(entry: Entry) -> Judged:
+    """Judge one answer; several lines are a working. Raises SymscaleError where it cannot be read."""
+    asked = exercise(entry.id, entry.what)
+    if len(entry.answer.strip().splitlines()) > 1:
+        found = working(asked, entry.answer)
+        return Judged(entry, found.verdict, found)
+    return Judged(entry, check(asked, entry.answer))
+
+
+def sheet(path: Path) -> Iterator[Judged]:
+    """Yield the answers of a sheet, judged; one that cannot be read says why and stops nothing."""
+    for each in entries(path):
+        try:
+            yield judged(each)
+        except SymscaleError as error:
+            yield Judged(each, fault=str(error))

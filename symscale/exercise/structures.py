@@ -1,0 +1,128 @@
+"""Meshes, collectives and words against what a derivation says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import sympy as sp
+
+from symscale.errors import SymscaleError
+from symscale.exercise.exercise import Asked, Exercise
+from symscale.exercise.judge import number
+from symscale.exercise.reading import Number, Sent, Sizes, Word
+from symscale.exercise.verdict import LEADING, RIGHT, WRONG, Verdict
+from symscale.notation.numbers import format_number
+from symscale.solve.relation import Case
+from symscale.vocabulary import symbol
+
+#: A mesh that loses at most this part against the best is right to leading order.
+SMALL_LOSS = sp.Rational(1, 20)
+HALF = sp.Rational(1, 2)
+Transfer = tuple[str, tuple[str, ...], str]
+
+
+def mesh(answer: Sizes, exercise: Exercise) -> Verdict:
+    """Judge the sizes of mesh axes: against the best whole mesh, or axis by axis against what is stated."""
+    for asked in exercise.asked:
+        best = asked.optimum
+        if best is not None and str(best.variable) in answer.each and best.integers:
+            return _ranked(answer, asked)
+    sizes = [Number(sp.Integer(size), HALF, sp.S.One, None, symbol(name)) for name, size in answer.each.items()]
+    verdicts = [number(each, exercise) for each in sizes]
+    wrong = [each for each in verdicts if not each.accepted]
+    return wrong[0] if wrong else verdicts[0]
+
+
+def _ranked(answer: Sizes, asked: Asked) -> Verdict:
+    best = asked.optimum
+    assert best is not None
+    losses = {size: loss for size, _, loss in best.integers}
+    chosen = answer.each[str(best.variable)]
+    least = min(losses, key=lambda size: losses[size])
+    chips = _chips(best.integers, answer)
+    if chips and len(answer.each) > 1 and sp.prod(answer.each.values()) != chips:
+        product = sp.prod(answer.each.values())
+        return Verdict(WRONG, f"{' times '.join(answer.each)} is {product}, and there are {chips} chips.", asked)
+    if chosen == least:
+        return Verdict(RIGHT, "", asked)
+    if chosen not in losses:
+        return Verdict(WRONG, f"{chosen} does not divide the chips.", asked)
+    more = losses[chosen] - losses[least]
+    kind = LEADING if more <= SMALL_LOSS else WRONG
+    return Verdict(kind, f"It takes {format_number(100 * more, 3)} % longer than the best mesh.", asked)
+
+
+def _chips(integers: tuple[tuple[int, sp.Expr, sp.Expr], ...], answer: Sizes) -> int:
+    """Return the number of chips, which the largest size that divides them is, where two axes share them."""
+    return max(size for size, _, _ in integers) if len(answer.each) == 2 else 0
+
+
+def collectives(answer: Sent, exercise: Exercise) -> Verdict:
+    """Judge collectives: their kinds and axes, and their arrays where they are named, in any order."""
+    passes = [each for each in exercise.asked if each.sent is not None]
+    if exercise.headline.words and not passes:
+        raise SymscaleError(f"{exercise.id} asks for {exercise.headline.what}, not for collectives.")
+    if not passes:
+        raise SymscaleError(f"{exercise.id} has no program, so nothing is sent.")
+    both = Asked("collectives", sent=tuple(one for each in passes for one in each.sent or ()))
+    headline = exercise.headline if exercise.headline.sent is not None else passes[0]
+    for asked in (headline, both, *passes):
+        if _alike(answer.each, asked.sent or ()):
+            if asked in (headline, both):
+                return Verdict(RIGHT, "", asked)
+            return Verdict(WRONG, f"These are those of the {asked.what.split()[-1]} pass.", asked)
+    return Verdict(WRONG, _difference(answer.each, headline.sent or ()), headline)
+
+
+def _alike(given: tuple[Transfer, ...], wanted: tuple[Transfer, ...]) -> bool:
+    left = list(wanted)
+    for one in given:
+        match = next((other for other in left if _fits(one, other)), None)
+        if match is None:
+            return False
+        left.remove(match)
+    return not left
+
+
+def _fits(given: Transfer, wanted: Transfer) -> bool:
+    kind, axes, array = given
+    name = array.partition("[")[0].strip()
+    return kind == wanted[0] and (not axes or set(axes) == set(wanted[1])) and (not name or name == wanted[2])
+
+
+def _difference(given: tuple[Transfer, ...], wanted: tuple[Transfer, ...]) -> str:
+    theirs, ours = Counter(kind for kind, _, _ in given), Counter(kind for kind, _, _ in wanted)
+    parts = [*_said("missing", ours - theirs), *_said("too many", theirs - ours)]
+    if theirs["AllReduce"] and not ours["AllReduce"] and ours["ReduceScatter"]:
+        parts.append("an AllReduce is a ReduceScatter and an AllGather, and here the sum may stay scattered")
+    return ("; ".join(parts) if parts else "The kinds are right, an axis or an array is not") + "."
+
+
+def _said(word: str, kinds: Counter[str]) -> Iterator[str]:
+    if kinds:
+        yield f"{word}: " + ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in kinds.items())
+
+
+def word(answer: Word, exercise: Exercise) -> Verdict:
+    """Judge yes or no, always or never, and none where nothing is sent."""
+    asked = exercise.headline
+    if answer.word == "none" and any(each.sent is not None for each in exercise.asked):
+        passes = asked if asked.sent is not None else next(each for each in exercise.asked if each.sent is not None)
+        return Verdict(WRONG if passes.sent else RIGHT, "Something is sent." if passes.sent else "", passes)
+    if asked.words in ("yes", "no") and answer.word in ("yes", "no"):
+        return Verdict(RIGHT if asked.words == answer.word else WRONG, "", asked)
+    if asked.crossover is not None and answer.word in ("always", "never"):
+        return _decided(answer, asked)
+    raise SymscaleError(f"{exercise.id} asks for {asked.what}, not for {answer.word!r}.")
+
+
+def _decided(answer: Word, asked: Asked) -> Verdict:
+    found = asked.crossover
+    assert found is not None
+    cases: tuple[Case, ...] = tuple(each.numeric for each in found.numbered) or found.headline.cases
+    if all(case.always if answer.word == "always" else case.never for case in cases):
+        return Verdict(RIGHT, "", asked)
+    if any(case.always if answer.word == "always" else case.never for case in cases):
+        return Verdict(LEADING, "It is so in one case of several.", asked)
+    return Verdict(WRONG, f"It depends on {asked.what}.", asked)

@@ -1,0 +1,128 @@
+"""Verdicts and explanations as text and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from symscale.derivation.crossover import Crossover, bounds
+from symscale.derivation.limits import readable
+from symscale.derivation.registry import blackboard
+from symscale.exercise.exercise import Asked, Exercise
+from symscale.exercise.search import Found
+from symscale.exercise.sheet import Judged
+from symscale.exercise.verdict import Verdict
+from symscale.notation.numbers import format_number, format_quantity
+from symscale.notation.text import relation_text, to_text
+from symscale.solve.relation import Relation
+
+SCHEMA = "symscale.check/1.0"
+
+
+def verdict_text(found: Judged, exercise: Exercise | None, *, show: bool = False, explain: bool = False) -> str:
+    """Return a verdict in a few lines; `show` adds the right answer, `explain` the step at which the paths part."""
+    if found.verdict is None:
+        return f"{found.entry.id}: not judged. {found.fault}"
+    verdict = found.verdict
+    lines = [f"{verdict.kind[:1].upper()}{verdict.kind[1:]}.{f' {verdict.said}' if verdict.said else ''}"]
+    if len(verdict.diagnosis) > 1:
+        lines.append("Also with: " + "; or ".join(verdict.diagnosis[1:]) + ".")
+    if found.working is not None:
+        lines += [_line(each.number, each.follows, each.text, each.said) for each in found.working.lines]
+    if explain and exercise is not None:
+        lines.append(parting(verdict, exercise))
+    if show and verdict.asked is not None and exercise is not None:
+        lines.append(f"The answer: {right_answer(verdict.asked, exercise)}")
+    return "\n".join(lines)
+
+
+def _line(number: int, follows: bool, text: str, said: str) -> str:
+    return f"  {number:>3} {'ok ' if follows else '-> '} {text}{f'   ({said})' if said else ''}"
+
+
+def parting(verdict: Verdict, exercise: Exercise) -> str:
+    """Say at which step of the derivation an answer takes another path."""
+    if verdict.accepted and not verdict.diagnosis:
+        return "The answer is that of the derivation; no step differs."
+    if not verdict.step or not exercise.derivation:
+        return "Where the paths part is not known."
+    step = blackboard(exercise.derivation).steps[verdict.step - 1]
+    shown = "; ".join(
+        relation_text(each.lhs, "=" if each.op == "==" else each.op, each.rhs) for each in step.equations[:3]
+    )
+    return f"The paths part at step {verdict.step} of {exercise.derivation}, {step.title}: {shown}"
+
+
+def right_answer(asked: Asked, exercise: Exercise) -> str:
+    """Return what is asked for, as the derivation has it: in general, in its dtypes, and as a number."""
+    if asked.words:
+        return asked.words
+    if asked.sent is not None:
+        return ", ".join(f"{kind}_{''.join(axes)}({array})" for kind, axes, array in asked.sent) or "none"
+    if asked.optimum is not None and asked.optimum.integers and asked.optimum.number is not None:
+        best = min(asked.optimum.integers, key=lambda each: each[2])
+        return f"{asked.what} = {best[0]}, of all real sizes {format_number(asked.optimum.number, 5)}"
+    if asked.crossover is not None:
+        return "; ".join(dict.fromkeys(_conditions(asked.crossover, exercise)))
+    formulas = [to_text(each.expr) for each in asked.settings if each.expr.free_symbols][-1:]
+    numbers = [format_quantity(value, each.unit, 6) for each, value in asked.numbers][:1]
+    return " = ".join([asked.what, *formulas, *numbers])
+
+
+def verdict_json(found: Sequence[tuple[Judged, Exercise | None]], *, show: bool = False) -> str:
+    """Return verdicts as JSON."""
+    rows = [_row(each, exercise, show) for each, exercise in found]
+    return json.dumps({"schema": SCHEMA, "answers": rows}, indent=2, ensure_ascii=False)
+
+
+def _row(found: Judged, exercise: Exercise | None, show: bool) -> dict[str, Any]:
+    verdict = found.verdict
+    row: dict[str, Any] = {"id": found.entry.id, "answer": found.entry.answer}
+    if verdict is None:
+        return {**row, "verdict": "not judged", "accepted": False, "message": found.fault}
+    row |= {
+        "verdict": verdict.kind,
+        "accepted": verdict.accepted,
+        "message": verdict.said,
+        "diagnosis": list(verdict.diagnosis),
+        "ratio": verdict.ratio,
+        "step": verdict.step or None,
+        "asked": verdict.asked.what if verdict.asked is not None else None,
+    }
+    if found.working is not None:
+        row["lines"] = [
+            {"number": each.number, "text": each.text, "follows": each.follows, "message": each.said}
+            for each in found.working.lines
+        ]
+    if show and verdict.asked is not None and exercise is not None:
+        row["right_answer"] = right_answer(verdict.asked, exercise)
+    return row
+
+
+def explanation_text(said: str, found: Sequence[Found]) -> str:
+    """Return all conventions that give a number, one on a line."""
+    if not found:
+        return f"{said}: no known convention or slip gives this."
+    return "\n".join([f"{said}:", *(f"  - {str(each) or 'as it is'}" for each in found)])
+
+
+def explanation_json(said: str, found: Sequence[Found]) -> str:
+    """Return all conventions that give a number as JSON."""
+    rows = [{"with": [each.words for each in one.readings], "how": one.how, "harmless": one.harmless} for one in found]
+    return json.dumps({"schema": "symscale.explain/1.0", "question": said, "found": rows}, indent=2, ensure_ascii=False)
+
+
+def _conditions(found: Crossover, exercise: Exercise) -> Iterator[str]:
+    """Yield the answers of a crossover: exact, in its limits, in the dtypes of its program, and in numbers."""
+    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
+    for answer in found.answers:
+        limits = f" for {', '.join(map(readable, answer.assumptions))}" if answer.assumptions else ""
+        for case in answer.cases:
+            when = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in case.when)
+            held = [Relation(each.lhs, each.op, each.rhs.xreplace(widths)) for each in bounds(answer.unknown, case)]
+            said = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in held)
+            said = said or ("never" if case.never else "always")
+            yield said + limits + (f" if {when}" if when else "")
+    if found.value is not None:
+        yield f"{to_text(found.headline.unknown)}: {format_quantity(found.value, found.unit, 6)}"
