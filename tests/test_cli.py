@@ -55,12 +55,15 @@ BLOCKS = "\n".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 HELPED = [each for command in (cli, *cli.commands.values()) for each in examples(command.help or "")]
 NEEDS_LIBRARY = ("show", "report", "list")
 RUNS = [each for each in (*examples(BLOCKS), *HELPED) if each[0] not in NEEDS_LIBRARY and ">" not in each]
+# answers that are wrong, and lines that nothing explains, have exit code 1
+WRONG = {"5100 tokens", "28672*450e9/99e13 = 14.37"}
+RUNS = [each for each in RUNS if "answers.toml" not in each]
 RUNS = [each for each in RUNS if ">>" not in each and "my.toml" not in each]
 
 
 @pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
 def test_every_printed_example_runs(arguments, capsys):
-    assert said(capsys, *arguments).strip()
+    assert said(capsys, *arguments, code=int(not WRONG.isdisjoint(arguments))).strip()
 
 
 def test_there_are_examples_for_every_command():

@@ -84,6 +84,6 @@ def test_what_is_claimed_gives_the_number_when_computed_again() -> None:
 def test_two_conventions_at_once() -> None:
     start = made("T_comms", "b*D*F/W_ici", {**V5P, "b": "2", "D": "8192", "F": "32768"})
     both = [str(each) for each in search(start, fits("1.4913e-3"), 2)]
-    assert both == ["the arrays in int8"], "one is enough, so no two are put together"
+    assert both == ["2 physical axes (2*W_ici)", "the arrays in int8"], "one is enough, so no two are put together"
     both = [str(each) for each in search(start, fits("1.1930e-2"), 2)]
     assert "one direction of each link (W_ici/2); the arrays in fp32" in both

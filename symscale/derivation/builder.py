@@ -7,24 +7,25 @@ from dataclasses import replace
 
 import sympy as sp
 
-from symscale.collectives import Cost, lies
+from symscale.collectives import Cost
 from symscale.cost import PassCost, Times, times
 from symscale.derivation.answer import concluded, conclusion
 from symscale.derivation.choices import choice_step, described
 from symscale.derivation.crossover import Crossover, cross
 from symscale.derivation.evaluate import evaluate
-from symscale.derivation.layer import MOST_AXES, Layer, lay, spanned
+from symscale.derivation.given import program_step
+from symscale.derivation.layer import Layer, lay
 from symscale.derivation.limits import read_limits
 from symscale.derivation.mesh import constraint
 from symscale.derivation.minimum import Optimised, optimise
-from symscale.derivation.names import renamed
 from symscale.derivation.networks import algorithm_step, collective_step, sending_step
 from symscale.derivation.proof import Equal
 from symscale.derivation.recount import Recount
 from symscale.derivation.scheduling import Scheduling
-from symscale.derivation.sizes import fitting, padding
+from symscale.derivation.sizes import fitting
 from symscale.derivation.spent import times_step
 from symscale.derivation.step import Derivation, Step
+from symscale.derivation.terms import OWN, Terms, read
 from symscale.derivation.verbs import (
     expected_answer,
     expected_formula,
@@ -32,9 +33,8 @@ from symscale.derivation.verbs import (
     in_limit,
     in_numbers,
 )
-from symscale.errors import StepError, SymscaleError
-from symscale.frozen import dataclass
-from symscale.machine import Machine, chosen
+from symscale.errors import SymscaleError
+from symscale.machine import Machine
 from symscale.notation.elaborate import elaborate
 from symscale.notation.formula import parse_formula
 from symscale.notation.order import Order, merge
@@ -52,30 +52,13 @@ PASSES = {
 }
 
 
-@dataclass(frozen=True)
-class Legal:
-    """A program: every array has one state per mesh axis, and every result the dimensions it should have."""
-
-    layer: Layer
-    name: str = "layouts are legal and shapes agree"
-
-    def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
-        """Raise StepError where a planned operation has disagreeing layouts."""
-        for planned in (each for name in self.layer.plan.passes.values() for each in name):
-            if isinstance(planned, Collective):
-                continue
-            layouts = [buffer.layout for buffer in planned.operands]
-            for dim in {dim for layout in layouts for dim in layout.dims}:
-                if len({layout.of(dim) for layout in layouts if dim in layout.dims}) > 1:
-                    raise StepError(f"Operands of {planned.result} split {dim} differently.")
-
-
 class Builder(Scheduling):
     """A derivation being written: `d` in a derivation file."""
 
-    def __init__(self, title: str, source: str = "") -> None:
+    def __init__(self, title: str, source: str = "", terms: Terms = OWN) -> None:
         self.title = title
         self.source = source
+        self.terms = terms
         self.steps: list[Step] = []
         self.crossovers: list[Crossover] = []
         self.optima: list[Optimised] = []
@@ -128,10 +111,10 @@ class Builder(Scheduling):
             name: where if isinstance(where, str) else sp.Integer(where) if isinstance(where, int) else where
             for name, where in (axes or {}).items()
         }
-        chip = chosen(on)
+        chip = self.terms.chip(on)
         layer = lay(
             program,
-            dtype=dtype,
+            dtype=self.terms.dtype or dtype,
             machine=chip,
             placement=placement,
             values=values,
@@ -143,8 +126,7 @@ class Builder(Scheduling):
         fitting(layer, values or {})
         self.layer = layer
         self.order = merge(self.order, layer.order)
-        setting = " ".join([_setting(layer), *renamed(layer), *padding(layer)])
-        self.add(Step("given", "The program", setting, (), (Legal(layer),), lines=(text.strip(),)))
+        self.add(program_step(layer, text))
         return layer
 
     def counts(self, layer: Layer, which: str = "forward") -> None:
@@ -203,7 +185,7 @@ class Builder(Scheduling):
             read(volume),
             {name: read(size) for name, size in mesh.items()},
             tuple(over) or tuple(mesh),
-            chosen(on),
+            self.terms.chip(on),
             {name: where if isinstance(where, str) else read(where) for name, where in (axes or {}).items()},
             in_network=in_network,
             copies=None if copies is None else read(copies),
@@ -237,6 +219,7 @@ class Builder(Scheduling):
         """Turn the counts of a pass (or of `both`) into times, and write them down."""
         names = [name for name in PASSES[passes] if name in layer.costs]
         costs = [layer.costs[name] for name in names]
+        overlap = self.terms.overlap or overlap
         found = times(costs, layer.kinds, layer.axes, overlap=overlap, latency=latency)
         self.add(times_step(layer, passes, names, found, overlap=overlap, latency=latency))
         return found
@@ -297,11 +280,11 @@ class Builder(Scheduling):
         if not self.crossovers:
             raise SymscaleError("There is nothing to evaluate yet.", hint="Solve a crossover first.")
         crossover = crossover or self.crossovers[-1]
-        chip = chosen(on)
-        found, steps = evaluate(crossover, self.layer, chip, _given(values))
+        chip = self.terms.chip(on)
+        found, steps = evaluate(crossover, self.layer, chip, self.terms.given(values))
         self.steps += steps
         self.crossovers[self.crossovers.index(crossover)] = found
-        if expect is not None:
+        if expect is not None and self.terms.own:
             expected_number(found.value, str(expect))
         return found
 
@@ -321,10 +304,10 @@ class Builder(Scheduling):
         expect: str | None = None,
     ) -> sp.Expr:
         """Return a quantity with numbers put in. Raises StepError if it is not what the author expects."""
-        chip = chosen(on)
-        found, step = in_numbers(name, expr, self.layer, chip, _given(values))
+        chip = self.terms.chip(on)
+        found, step = in_numbers(name, expr, self.layer, chip, self.terms.given(values))
         self.steps.append(step)
-        if expect is not None:
+        if expect is not None and self.terms.own:
             expected_number(found, expect)
         return found
 
@@ -351,8 +334,8 @@ class Builder(Scheduling):
             over,
             subject_to=subject_to,
             solve=solve,
-            numeric=_given(values),
-            chip=chosen(on),
+            numeric=self.terms.given(values),
+            chip=self.terms.chip(on),
         )
         self.optima.append(found)
         return found
@@ -370,7 +353,7 @@ class Builder(Scheduling):
         """
         if self.layer is None or not self.crossovers:
             return None
-        chip, given = chosen(on), _given(values)
+        chip, given = self.terms.chip(on), self.terms.given(values)
         found, context = concluded(self.crossovers, self.layer, chip, given)
         self.steps += conclusion(found, context)
         if found.together is not None and found.together not in self.crossovers:
@@ -391,6 +374,8 @@ class Builder(Scheduling):
         The answers "always" and "never" are read too; without bytes per element the dtype form is meant.
         Raises StepError if they differ.
         """
+        if not self.terms.own:
+            return
         if isinstance(found, Crossover):
             expected_answer(found, self.layer, text)
         else:
@@ -402,31 +387,6 @@ def intensity(cost: PassCost) -> sp.Expr:
     if cost.total_flops.is_Add:
         return cost.total_flops / cost.hbm_bytes
     return 1 / tidy([term / cost.total_flops for term in sp.Add.make_args(cost.hbm_bytes)])
-
-
-def read(value: str | int | sp.Expr) -> sp.Expr:
-    """Return an expression from what an author writes: a formula, a whole number, or an expression."""
-    if isinstance(value, str):
-        return parse_formula(value).expr
-    return sp.Integer(value) if isinstance(value, int) else value
-
-
-def _given(values: Mapping[str, sp.Expr | int] | None) -> dict[sp.Symbol, sp.Expr]:
-    return {symbol(k): read(v) for k, v in (values or {}).items()}
-
-
-def _setting(layer: Layer) -> str:
-    parts = []
-    for axis, on in layer.axes.items():
-        size = layer.program.mesh[axis]
-        links = f" spanning {on.links} physical axes" if on.links != 1 else ""
-        assumed = " (wraparound assumed)" if size.is_Symbol and on.kind == "torus" else ""
-        parts.append(f"{axis}: {'' if size.is_Symbol else f'{size} chips on '}{lies(on)}{links}{assumed}")
-    said = "Mesh axes: " + "; ".join(parts) + "." if parts else "One chip, nothing is sharded."
-    taken = spanned(list(layer.axes.values()), {})
-    if taken > MOST_AXES:
-        said += f" Together they take {taken} physical axes of a torus; chips have at most {MOST_AXES}."
-    return said
 
 
 def _collectives(d: Builder, layer: Layer, which: str) -> None:

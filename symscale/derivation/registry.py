@@ -13,6 +13,7 @@ from pathlib import Path
 
 from symscale.derivation.builder import Builder
 from symscale.derivation.step import Derivation
+from symscale.derivation.terms import OWN, Terms
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 
@@ -126,10 +127,13 @@ def _run(file: Path) -> None:
 
 
 @lru_cache(maxsize=512)
-def blackboard(id: str) -> Builder:
-    """Return the blackboard with a registered derivation written on it, its steps not yet checked."""
+def blackboard(id: str, terms: Terms = OWN) -> Builder:
+    """Return the blackboard with a registered derivation written on it, its steps not yet checked.
+
+    On other terms than its own it is written again with another overlap, dtype, chip or other values.
+    """
     found = entry(id)
-    d = Builder(found.title, found.source)
+    d = Builder(found.title, found.source, terms)
     found.write(d)
     return d
 

@@ -12,9 +12,9 @@ from symscale.derivation.limits import readable
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import same as same_formula
 from symscale.exercise.exercise import Asked, Exercise
-from symscale.exercise.judge import CLOSE, defined, explained, number
+from symscale.exercise.judge import CLOSE, defined, explained, is_formula, number, on_other_terms
 from symscale.exercise.reading import Number, Relations
-from symscale.exercise.search import Fits, search
+from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
 from symscale.exercise.verdict import RIGHT, UNEXPLAINED, WRONG, Verdict
 from symscale.notation.text import relation_text, to_text
@@ -223,15 +223,13 @@ def _by_threshold(theirs: sp.Expr | None, asked: Asked, found: Crossover, exerci
     known = [
         one
         for edge in edges
-        for one in search(Setting(edge, {}, found.headline.unknown, at=_step(asked)), _is(theirs), 2)
+        for one in search(Setting(edge, {}, found.headline.unknown, at=_step(asked)), is_formula(theirs), 2)
     ]
+    if not any(each.harmless for each in known):
+        known += on_other_terms(asked, exercise, is_formula(theirs))
     if known:
         return explained(known, asked, exercise, None)
     return Verdict(WRONG, UNEXPLAINED, asked)
-
-
-def _is(expr: sp.Expr) -> Fits:
-    return lambda value: "" if value.free_symbols == expr.free_symbols and same_formula(value, expr) else None
 
 
 def _step(asked: Asked) -> int:

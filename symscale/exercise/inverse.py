@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import sympy as sp
 
 from symscale.errors import NotationError, SymscaleError
 from symscale.exercise.exercise import Exercise
-from symscale.exercise.judge import MOST_NAMED, within
+from symscale.exercise.judge import MOST_NAMED, on_other_terms, within
 from symscale.exercise.reading import Number, read_answer
 from symscale.exercise.search import Found, search
 from symscale.exercise.setting import Setting
@@ -34,7 +34,8 @@ def explanations(exercise: Exercise, text: str) -> list[Found]:
     settings = [one for one, _ in exercise.headline.numbers]
     if not settings:
         raise SymscaleError(f"{exercise.id} has no number for {exercise.headline.what}.")
-    return _distinct(one for each in settings[:MOST_NAMED] for one in search(each, within(answer), 2))
+    found = [one for each in settings[:MOST_NAMED] for one in search(each, within(answer), 2)]
+    return _distinct([*found, *on_other_terms(exercise.headline, exercise, within(answer))])
 
 
 def arithmetic(text: str) -> tuple[Setting, list[Found]]:
@@ -88,5 +89,5 @@ def _figures(name: str) -> Iterator[tuple[str, sp.Expr]]:
     yield from chip.constants("bf16" if "bf16" in dict(chip.peaks) else None).items()
 
 
-def _distinct(found: Iterator[Found]) -> list[Found]:
+def _distinct(found: Iterable[Found]) -> list[Found]:
     return list({str(each): each for each in found}.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import sympy as sp
 
@@ -10,8 +11,10 @@ from symscale.derivation.proof import known_dimensions
 from symscale.derivation.registry import blackboard
 from symscale.errors import SymscaleError, UnitError
 from symscale.exercise.answers import same
+from symscale.exercise.conventions import Reading
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.reading import Formula, Number
+from symscale.exercise.rewritten import rewritten
 from symscale.exercise.search import Fits, Found, search
 from symscale.exercise.setting import Setting
 from symscale.exercise.verdict import CONVENTION, LEADING, RIGHT, UNEXPLAINED, UNIT, WRONG, Verdict
@@ -46,10 +49,23 @@ def number(answer: Number, exercise: Exercise) -> Verdict:
             return verdict
     setting, value = found[0]
     known = [each for setting, _ in found[:MOST_NAMED] for each in search(setting, within(answer), _pairs(answer))]
+    if not any(each.harmless for each in known):
+        known += on_other_terms(asked, exercise, within(answer))
     if known:
         return explained(known, asked, exercise, _ratio(answer.value, value))
     other = _another(answer, exercise, asked)
     return Verdict(WRONG, other or UNEXPLAINED, asked, ratio=_ratio(answer.value, value))
+
+
+def on_other_terms(asked: Asked, exercise: Exercise, fits: Fits) -> list[Found]:
+    """Return the other terms on which the derivation, written again, says what `fits`: a number or a formula."""
+    found: dict[str, Found] = {}
+    for words, harmless, again in rewritten(asked, exercise):
+        forms = [each.expr for each in _typed(again, exercise)]
+        how = next((said for form in (again.value, *forms) if (said := fits(form)) is not None), None)
+        if how is not None:
+            found.setdefault(words, Found((Reading(words, again),), again, how, harmless))
+    return list(found.values())
 
 
 def _named(name: sp.Expr | None, exercise: Exercise) -> Asked:
@@ -186,8 +202,10 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
         found
         for setting in targets[:MOST_NAMED]
         for each in written
-        for found in search(Setting(setting.expr, {}, setting.of_what, {}, setting.unit, setting.at), _is(each), 2)
+        for found in search(replace(setting, values={}, parts={}), is_formula(each), 2)
     ]
+    if not any(each.harmless for each in known):
+        known += [one for each in written for one in on_other_terms(asked, exercise, is_formula(each))]
     if known:
         return explained(known, asked, exercise, None)
     for other in exercise.asked:
@@ -198,13 +216,18 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
 
 def formulas(asked: Asked, exercise: Exercise) -> Iterator[Setting]:
     """Yield the formulas of what is asked for, in general and in the dtypes of its program."""
-    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
     seen: set[sp.Expr] = set()
     for setting in asked.settings:
-        for expr in (setting.expr, setting.expr.xreplace(widths)):
-            if expr.free_symbols and expr not in seen:
-                seen.add(expr)
-                yield setting.of(expr)
+        for each in _typed(setting, exercise):
+            if each.expr.free_symbols and each.expr not in seen:
+                seen.add(each.expr)
+                yield each
+
+
+def _typed(setting: Setting, exercise: Exercise) -> tuple[Setting, Setting]:
+    """Return a setting in general and in the dtypes of the program."""
+    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
+    return setting, setting.of(setting.expr.xreplace(widths))
 
 
 def defined(expr: sp.Expr, exercise: Exercise, asked: Asked) -> sp.Expr:
@@ -223,7 +246,8 @@ def defined(expr: sp.Expr, exercise: Exercise, asked: Asked) -> sp.Expr:
     return expr
 
 
-def _is(expr: sp.Expr) -> Fits:
+def is_formula(expr: sp.Expr) -> Fits:
+    """Return what says whether a value is a formula."""
     return lambda value: "" if value.free_symbols == expr.free_symbols and same(value, expr) else None
 
 

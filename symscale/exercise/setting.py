@@ -10,6 +10,7 @@ import sympy as sp
 from symscale.derivation.proof import Evaluated
 from symscale.derivation.registry import blackboard
 from symscale.derivation.step import Step
+from symscale.derivation.terms import OWN, Terms
 from symscale.frozen import dataclass
 from symscale.notation.text import to_text
 from symscale.solve.exact import value_at
@@ -67,10 +68,10 @@ def stated(id: str, quantity: sp.Expr, more: Mapping[sp.Symbol, sp.Expr]) -> Ite
     return (each for each in everything(id, more) if sp.expand(each.of_what - quantity) == 0)
 
 
-def everything(id: str, more: Mapping[sp.Symbol, sp.Expr] | None = None) -> Iterator[Setting]:
+def everything(id: str, more: Mapping[sp.Symbol, sp.Expr] | None = None, terms: Terms = OWN) -> Iterator[Setting]:
     """Yield how every equation of a derivation comes to its right side, in the order of the steps."""
     parts: dict[str, sp.Expr] = {}
-    for number, step in enumerate(blackboard(id).steps, start=1):
+    for number, step in enumerate(blackboard(id, terms).steps, start=1):
         for equation in step.equations:
             found = behind(step, equation, more or {})
             yield replace(found, parts=dict(parts), at=number)
