@@ -15,6 +15,7 @@ from pages import examples, page
 from symscale.cli import run
 from symscale.notation.formula import parse_formula
 from symscale.notation.latex import to_latex
+from symscale.report.wide import width
 from symscale.transformer import catalogue, model, parameter_count, values
 from symscale.transformer.breakdown import Asked, breakdown
 from symscale.vocabulary import symbol
@@ -50,9 +51,9 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "llama3-70b", "--seq", "8192", "--batch", "4", "--tokens", "15e12")
     for line in (
         r"llama3-70b (llama): 70,553,706,496 parameters",
-        r"MLP          3*D*F*L                = 56,371,445,760   79.90 %",
-        r"scores       2*L*H*N_heads*(T + 1)  = 10.7387 GFLOP    7.17 %",
-        r"full, per token      2*b*L*H*K    =  327.68 kB",
+        r"MLP          3*D*F*L                56,371,445,760     79.9 %",
+        r"scores       2*L*H*N_heads*(T + 1)  10.7387 GFLOP  7.17 %",
+        r"full, per token      2*b*L*H*K     327.68 kB",
         "From sequences of 86,015 tokens on the scores cost as much as the feed-forward blocks.",
     ):
         assert line in text
@@ -79,13 +80,14 @@ def test_json_reads_back(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_markdown_and_latex_have_the_same_rows(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     marked, typeset = (said(capsys, name, "--format", style) for style in ("md", "latex"))
     rows = [line for line in marked.splitlines() if line.startswith("| ")]
-    assert all(len(re.findall(r"(?<!\\)\|", line)) == 5 for line in rows)
-    assert len([line for line in typeset.splitlines() if line.endswith(r"\\")]) == len(rows)
+    assert len([line for line in typeset.splitlines() if line.endswith(r"\tabularnewline")]) == len(rows)
     forms = [
         f"${to_latex(row.form)}$" for each in breakdown(model(name)).sections for row in each.lines if not row.plain
     ]
     assert forms
-    assert all(form in marked and form in typeset for form in forms)
+    assert all(form in marked for form in forms)
+    # a long one is set on several lines
+    assert all(form in typeset for form in forms if width(form) < 40)
     assert typeset.count(r"\begin{tabular}") == typeset.count(r"\end{tabular}") == 5
 
 

@@ -15,13 +15,13 @@ from symscale.transformer.cache import cache_forms, cache_per_token
 from symscale.transformer.config import CHUNKED, FULL, KINDS, SLIDING, Config
 from symscale.transformer.flops import (
     attended,
-    decode_forms,
     equal_length,
     flops_forms,
     per_token,
     rule_of_six,
     training_forms,
 )
+from symscale.transformer.inference import decode
 from symscale.transformer.intensity import attention_intensity, tiled_traffic
 from symscale.vocabulary import symbol
 
@@ -208,13 +208,12 @@ def test_the_textbooks_mixture() -> None:
 def test_decoding_costs_what_the_last_token_of_a_prefill_does(name: str) -> None:
     """The weights' FLOPs are the same; scores are those of one query, in the latent where there is one."""
     found = model(name)
-    ahead, one = flops_forms(found), decode_forms(found)
-    assert ahead.keys() == one.keys()
-    for part in ahead.keys() - {"scores"}:
-        assert sp.expand(one[part] - ahead[part] / B) == 0
+    ahead, one = flops_forms(found), decode(found)
+    weights = sp.Add(*(form for part, form in ahead.items() if part != "scores"))
+    assert sp.expand(one.weight_flops - weights) == 0
     long, short = (number(found, ahead["scores"], B=n, T=n) for n in (5001, 5000))
     wider = sp.Rational(512 + 64 + 512, 128 + 64 + 128) if name == "deepseek-v3" else 1
-    assert number(found, one["scores"], S=5001) == wider * (long - short)
+    assert number(found, one.score_flops, S=5001, B=1) == wider * (long - short)
 
 
 # --- the rule of six

@@ -12,18 +12,14 @@ from hypothesis import strategies as st
 
 from symscale.errors import ModelError
 from symscale.transformer import model, values
-from symscale.transformer.inference import B, S, T, decode, held_bytes, prefill
+from symscale.transformer.inference import B, S, T, decode, prefill
 from symscale.transformer.inference_time import StepTime, step_time
 from symscale.transformer.serving_batching import (
-    HIT,
     LONGEST,
     PAGE,
     PREFIX,
     page_occupancy,
-    paging_gain,
-    prefix_bytes,
     prefix_flops,
-    prefix_share,
     reserved_occupancy,
     static_occupancy,
     wasted_slots,
@@ -157,16 +153,10 @@ def test_empty_slots_are_those_of_random_lengths(page: int) -> None:
     assert put(page_occupancy(), page=page, length=mean) == pytest.approx(share, rel=1e-2)
 
 
-def test_pages_against_reserved_lengths() -> None:
-    rng, longest, page, room = random.Random(3), 2048, 16, 10**6
+def test_reserved_lengths_are_half_empty() -> None:
+    rng, longest = random.Random(3), 2048
     lengths = [rng.randint(1, longest) for _ in range(20_000)]
-    reserved = room // longest
-    taken, fits = 0, 0
-    while taken + lengths[fits] <= room:
-        taken += lengths[fits] + -lengths[fits] % page
-        fits += 1
     assert put(reserved_occupancy(), longest=longest) == pytest.approx(sum(lengths) / len(lengths) / longest, rel=0.02)
-    assert put(paging_gain(), longest=longest, page=page) == pytest.approx(fits / reserved, rel=0.06)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 8, 64])
@@ -193,18 +183,7 @@ def test_a_cached_prefix_saves_its_own_prefill(name: str, prefix: int, length: i
     saved = prefix_flops(config).xreplace({**known, PREFIX: sp.Integer(prefix)})
     # the logits of one token are made either way
     assert saved == whole(prefix) - 2 * config.D * config.V
-    share = prefix_share(config).xreplace(
-        {**known, PREFIX: sp.Integer(prefix), T: sp.Integer(length), HIT: sp.Rational(1, 2)}
-    )
-    assert share == saved / 2 / whole(length)
-    assert 0 < share < sp.Rational(1, 2)
-
-
-def test_a_shared_prefix_is_held_once() -> None:
-    config = model("llama3-8b")
-    known = {**values(config), symbol("b_kv"): sp.Integer(2)}
-    saved = prefix_bytes(config).xreplace({**known, PREFIX: sp.Integer(1000), B: sp.Integer(9)})
-    assert saved == 8 * held_bytes(config).cache.xreplace({**known, S: sp.Integer(1000)})
+    assert saved < whole(length)
 
 
 # ------------------------------------------------------------------ prefill beside decode

@@ -17,8 +17,7 @@ from symscale.transformer import read_config, values
 from symscale.transformer.config import Attention, Config
 from symscale.transformer.fit import largest_parameters
 from symscale.transformer.flops import flops_forms, training_forms
-from symscale.transformer.memory import memory_forms, states
-from symscale.transformer.offload import host_states, start_up
+from symscale.transformer.memory import memory_forms, state_bytes, states
 from symscale.transformer.setting import Setting
 from symscale.transformer.strategy import size
 from symscale.vocabulary import symbol
@@ -134,7 +133,13 @@ def zero3(given: Given, *offloaded: str) -> sp.Expr:
 
 def on_host(given: Given, *offloaded: str) -> sp.Expr:
     setting = replace(SETTING, zero=3, gradients="fp32", offloaded=offloaded)
-    return SAFETY * host_states(sp.Integer(given["P"]), setting).xreplace({symbol("b"): sp.Integer(2)})
+    held = sp.Add(*(each for name, each in state_bytes(setting).items() if name in offloaded))
+    return SAFETY * given["P"] * held.xreplace({symbol("b"): sp.Integer(2)})
+
+
+def start_up(loaded: int, ranks: int) -> sp.Expr:
+    """Return what a host holds while every rank loads so many parameters in fp32."""
+    return sp.Integer(4 * loaded * ranks)
 
 
 SAFETY = sp.Rational(3, 2)

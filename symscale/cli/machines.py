@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -53,8 +52,11 @@ def all_chips() -> list[str]:
     from symscale.machine import machine
     from symscale.machine import machines as names
     from symscale.notation.numbers import format_quantity
+    from symscale.report.grid import Column, aligned
 
-    rows = [("chip", "bf16 peak", "HBM", "bandwidth", "network", "one way", "aliases")]
+    heads = ("chip", "bf16 peak", "HBM", "bandwidth", "network", "one way", "aliases")
+    columns = [Column(head, head in ("bf16 peak", "HBM", "bandwidth", "one way")) for head in heads]
+    rows = []
     for name in names():
         each = machine(name)
         main = each.main_network
@@ -70,13 +72,14 @@ def all_chips() -> list[str]:
                 ", ".join(each.aliases),
             )
         )
-    return [*aligned(rows), "", "Peaks are dense. `symscale machines NAME` shows every value with its source."]
+    return [*aligned(columns, rows), "", "Peaks are dense. `symscale machines NAME` shows every value with its source."]
 
 
 def one_chip(each: Machine) -> list[str]:
     """Return every value of a chip as its source states it."""
     from symscale.notation.numbers import format_number, format_quantity
     from symscale.quantity import parse_unit
+    from symscale.report.grid import Column, aligned
 
     lines = [f"{each.title} ({each.name})"]
     if each.aliases:
@@ -95,14 +98,15 @@ def one_chip(each: Machine) -> list[str]:
             f"  {level.name}: joins {level.size}, {format_quantity(level.bandwidth, 'B/s')} one way each"
             for level in network.levels
         ]
-    rows = [("value", "number", "unit", "direction", "source")]
+    columns = [Column(head, head == "number") for head in ("value", "number", "unit", "direction", "source")]
+    rows = []
     for key, fact in each.facts:
         for place, stated in enumerate((fact, *fact.other)):
             where = " ".join(filter(None, (stated.direction.replace("_", " "), stated.per and f"per {stated.per}")))
             name = key if place == 0 else "  also stated"
             number = format_number(stated.value / parse_unit(stated.unit).factor, 6)
             rows.append((name, number, stated.unit, where, stated.source))
-    return [*lines, "", *aligned(rows)]
+    return [*lines, "", *aligned(columns, rows)]
 
 
 def wrapping(network: Network) -> str:
@@ -112,9 +116,3 @@ def wrapping(network: Network) -> str:
     if network.rings:
         return ", " + ", ".join("ring" if ring else "line" for ring in network.rings)
     return f", wraps: {network.wrap.rule} {network.wrap.of}"
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows with their columns under one another."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -103,28 +103,25 @@ def rendered(config: Config, asked: Asked, style: str) -> str:
     from symscale.report import model as report
     from symscale.transformer.breakdown import breakdown
 
-    render = {
-        "text": report.model_text,
-        "md": report.model_markdown,
-        "latex": report.model_latex,
-        "json": report.model_json,
-    }[style]
-    return render(breakdown(config, asked))
+    found = breakdown(config, asked)
+    return report.model_json(found) if style == "json" else report.model_report(found, style)
 
 
 def all_models() -> list[str]:
     """Return a line per known model: parameters, active ones, layers, attention, source."""
-    from symscale.cli.machines import aligned
+    from symscale.report.grid import Column, aligned
     from symscale.transformer import active_count, catalogue, parameter_count
     from symscale.transformer import model as architecture
 
-    rows = [("model", "type", "parameters", "active", "layers", "aliases")]
+    right = ("parameters", "active", "layers")
+    columns = [Column(head, head in right) for head in ("model", "type", *right, "aliases")]
+    rows = []
     for name, entry in catalogue().items():
         config = architecture(name)
         active = f"{active_count(config):,}" if config.experts else ""
         sizes = (f"{parameter_count(config):,}", active, str(config.L))
         rows.append((name, config.model_type, *sizes, ", ".join(entry.aliases)))
-    return [*aligned(rows), "", "Every number follows from the fields and the source in the catalogue."]
+    return [*aligned(columns, rows), "", "Every number follows from the fields and the source in the catalogue."]
 
 
 def programs(found: Sequence[Block]) -> list[str]:

@@ -57,13 +57,8 @@ def serve(config: str, on: str, machine_file: str, style: str, output: str, as_c
     found = _served(config, on, machine_file, options)
     from symscale.report import serving as report
 
-    render = {
-        "text": report.serving_text,
-        "md": report.serving_markdown,
-        "latex": report.serving_latex,
-        "json": report.serving_json,
-    }[style]
-    write((report.serving_csv if as_csv else render)(found), output)
+    whole = {"json": report.serving_json, "csv": report.serving_csv}.get("csv" if as_csv else style)
+    write(whole(found) if whole is not None else report.serving_report(found, style), output)
 
 
 def _served(config: str, on: str, machine_file: str, options: dict[str, Any]) -> Served:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import sympy as sp
 
@@ -26,6 +27,8 @@ from symscale.vocabulary import TABLE, entry, symbol
 
 ABOVE = {True: ">", False: ">="}
 BELOW = {True: "<", False: "<="}
+# A relation in limits, what each side dropped, and the limits.
+_Near: TypeAlias = tuple[Relation, list[Approximation], Sequence[Limit]]
 # A formula of more characters, two lines, is no help beside a simple one.
 MOST_READ = 170
 
@@ -131,53 +134,88 @@ def cross(
         (left, right), links = apart((asked.lhs, asked.rhs), layer)
         asked, rule = Relation(left, asked.op, right), {**links, **rule}
     mesh = layer.mesh_symbols if layer is not None else ()
-    long = frozenset(mesh)
     # one chip on an axis sends nothing, so the interesting sizes are the whole numbers from 2
-    long_enough = _two_or_more(relation, mesh)
     where = f"{pass_name(passes)} against {resource_name(resource)}: " if passes else ""
+    question = _Question(asked, relation, unknown, layer, rule, limits, where, resource, _two_or_more(relation, mesh))
     try:
-        solution = _solved(relation, unknown, long_enough)
+        solution = _solved(relation, unknown, question.given)
     except UndecidedError as why:
-        near_only = None if exact else _in_limits(asked, unknown, limits, layer, resource)
-        if near_only is None:
+        near = None if exact else question.in_limits()
+        if near is None:
             raise
-        answer, steps = _only_near(where, near_only, unknown, layer, rule, long_enough, str(why.message))
+        answer, steps = _only_near(question, near, str(why.message))
         result = Crossover(passes, resource, relation, (answer,))
-        return result, steps if layer is None else [*steps, *_dtype_form(where, result, layer)]
-    shown, cases = headline_ratio(solution, unknown, mesh) if exact else (unknown, solution.cases)
-    answers = [Answer("exact", solution, shown, cases, unit_of(shown, layer))]
-    steps = _solving(f"{where}the exact answer", relation, solution, shown, cases, long)
-    if not exact:
-        approximated = _in_limits(asked, unknown, limits, layer, resource)
-        if approximated is not None:
-            near, found, named = approximated
-            question = near.subs(rule)
-            simpler = _solved(question, unknown, long_enough)
-            # a usual limit in which the unknown no longer counts would answer another question
-            if limits is None and depends(solution.cases) and not depends(simpler.cases):
-                approximated = None
-        if approximated is not None:
-            ratio, cases = headline_ratio(simpler, unknown, mesh)
-            names = tuple(limit_text(each) for each in named)
-            answers.append(Answer("approx", simpler, ratio, cases, unit_of(ratio, layer), names))
-            usual = usual_limits(asked, unknown, layer, resource)
-            steps.append(approximation(where, found, names, instead(named, usual)))
-            steps += _solving(
-                f"{where}the answer for {', '.join(map(readable, names))}",
-                question,
-                simpler,
-                ratio,
-                cases,
-                long,
-            )
-            steps += _distance(where, answers[0], answers[1], named, unknown, long)
-    if layer is not None:
-        units = Dimensioned(((relation.lhs, relation.rhs),), counts=layer.counted)
-        steps[0] = replace(steps[0], proofs=(*steps[0].proofs, units))
-    result = Crossover(passes, resource, relation, tuple(answers))
-    if layer is not None:
-        steps += _dtype_form(where, result, layer)
-    return result, steps
+    else:
+        answers, steps = _exactly(question, solution, as_ratio=exact)
+        if not exact:
+            found, more = _nearly(question, solution, answers[0])
+            answers, steps = [*answers, *found], [*steps, *more]
+        if layer is not None:
+            units = Dimensioned(((relation.lhs, relation.rhs),), counts=layer.counted)
+            steps[0] = replace(steps[0], proofs=(*steps[0].proofs, units))
+        result = Crossover(passes, resource, relation, tuple(answers))
+    return result, steps if layer is None else [*steps, *_dtype_form(where, result, layer)]
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A relation as `asked` and with the `rule` in it; what it is solved for, and what is `given` besides."""
+
+    asked: Relation
+    relation: Relation
+    unknown: sp.Expr
+    layer: Layer | None
+    rule: Mapping[sp.Symbol, sp.Expr]
+    limits: Sequence[Limit] | None
+    where: str
+    resource: str
+    given: tuple[Relation, ...]
+
+    @property
+    def mesh(self) -> Sequence[sp.Symbol]:
+        """The sizes of mesh axes that are symbols."""
+        return self.layer.mesh_symbols if self.layer is not None else ()
+
+    def in_limits(self) -> _Near | None:
+        """Return the relation in the named limits, or the usual ones; None where these change nothing."""
+        return _in_limits(self.asked, self.unknown, self.limits, self.layer, self.resource)
+
+
+def _exactly(question: _Question, solution: Solution, *, as_ratio: bool) -> tuple[list[Answer], list[Step]]:
+    """Return the exact answer and its steps; `as_ratio` shows it per chip where it is one."""
+    unknown = question.unknown
+    shown, cases = headline_ratio(solution, unknown, question.mesh) if as_ratio else (unknown, solution.cases)
+    title = f"{question.where}the exact answer"
+    steps = _solving(title, question.relation, solution, shown, cases, frozenset(question.mesh))
+    return [Answer("exact", solution, shown, cases, unit_of(shown, question.layer))], steps
+
+
+def _nearly(question: _Question, solution: Solution, exact: Answer) -> tuple[list[Answer], list[Step]]:
+    """Return the answer in the limits and its steps, with its distance to the exact one; nothing where none fits."""
+    near = question.in_limits()
+    if near is None:
+        return [], []
+    relation, found, named = near
+    simpler = _solved(relation.subs(question.rule), question.unknown, question.given)
+    # a usual limit in which the unknown no longer counts would answer another question
+    if question.limits is None and depends(solution.cases) and not depends(simpler.cases):
+        return [], []
+    answer, solving = _in_the_limit(question, near, simpler)
+    usual = usual_limits(question.asked, question.unknown, question.layer, question.resource)
+    first = approximation(question.where, found, answer.assumptions, instead(named, usual))
+    far = _distance(question.where, exact, answer, named, question.unknown, frozenset(question.mesh))
+    return [answer], [first, *solving, *far]
+
+
+def _in_the_limit(question: _Question, near: _Near, simpler: Solution) -> tuple[Answer, list[Step]]:
+    """Return the answer that a relation in its limits has, and the steps that solve it."""
+    relation, _, named = near
+    ratio, cases = headline_ratio(simpler, question.unknown, question.mesh)
+    names = tuple(limit_text(each) for each in named)
+    title = f"{question.where}the answer for {', '.join(map(readable, names))}"
+    asked = relation.subs(question.rule)
+    steps = _solving(title, asked, simpler, ratio, cases, frozenset(question.mesh))
+    return Answer("approx", simpler, ratio, cases, unit_of(ratio, question.layer), names), steps
 
 
 def _solved(relation: Relation, unknown: sp.Expr, given: Sequence[Relation]) -> Solution:
@@ -190,27 +228,14 @@ def _solved(relation: Relation, unknown: sp.Expr, given: Sequence[Relation]) -> 
     return replace(solution, cases=tuple(cases))
 
 
-def _only_near(
-    where: str,
-    near: tuple[Relation, list[Approximation], Sequence[Limit]],
-    unknown: sp.Expr,
-    layer: Layer | None,
-    rule: Mapping[sp.Symbol, sp.Expr],
-    given: Sequence[Relation],
-    why: str,
-) -> tuple[Answer, list[Step]]:
+def _only_near(question: _Question, near: _Near, why: str) -> tuple[Answer, list[Step]]:
     """Return the answer in the limits, and its steps, where the exact relation has no closed form."""
-    relation, found, named = near
-    question = relation.subs(rule)
-    mesh = layer.mesh_symbols if layer is not None else ()
-    simpler = _solved(question, unknown, given)
-    ratio, cases = headline_ratio(simpler, unknown, mesh)
-    names = tuple(limit_text(each) for each in named)
-    first = approximation(where, found, names)
+    relation, found, _ = near
+    simpler = _solved(relation.subs(question.rule), question.unknown, question.given)
+    answer, steps = _in_the_limit(question, near, simpler)
+    first = approximation(question.where, found, answer.assumptions)
     first = replace(first, reason=(*first.reason, f" The exact relation is not solved: {why}."))
-    title = f"{where}the answer for {', '.join(map(readable, names))}"
-    steps = [first, *_solving(title, question, simpler, ratio, cases, frozenset(mesh))]
-    return Answer("approx", simpler, ratio, cases, unit_of(ratio, layer), names), steps
+    return answer, [first, *steps]
 
 
 def _two_or_more(relation: Relation, mesh: Sequence[sp.Symbol]) -> tuple[Relation, ...]:
@@ -283,7 +308,7 @@ def _solving(
 
 def _in_limits(
     relation: Relation, unknown: sp.Expr, limits: Sequence[Limit] | None, layer: Layer | None, resource: str
-) -> tuple[Relation, list[Approximation], Sequence[Limit]] | None:
+) -> _Near | None:
     """Return the relation in the named limits; None where the default limits change nothing."""
     named = list(limits) if limits is not None else usual_limits(relation, unknown, layer, resource)
     if not named:

@@ -146,6 +146,12 @@ def format_quantity(
     return _with_unit(number, prefix + _plural(unit, fraction), style)
 
 
+def format_percent(share: sp.Expr | Fraction | float, digits: int = 3, *, sign: bool = False) -> str:
+    """Return a share of one in percent: `98.8 %`; with `sign` as a difference, `+0.517 %`."""
+    shown = format_number(100 * share, digits)
+    return f"{'+' if sign and not shown.startswith('-') else ''}{shown} %"
+
+
 def displayed(value: sp.Expr, unit: str, digits: int = 6) -> tuple[sp.Expr, str]:
     """Return a number and its unit as `format_quantity` shows them: 1/5000 s as 200 µs."""
     if not _PREFIXED.fullmatch(unit):

@@ -1,69 +1,253 @@
-"""Tables of words and numbers as text, Markdown and LaTeX."""
+"""Tables of words, numbers and formulas as text, Markdown, LaTeX and CSV: the one layout of every table."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
+import sympy as sp
+
+from symscale.derivation.step import Prose
 from symscale.frozen import dataclass
-from symscale.report.document import escape_latex, escape_markdown
-from symscale.report.plain import WIDTH
+from symscale.notation.latex import to_latex
+from symscale.notation.order import Order
+from symscale.notation.text import to_text
+from symscale.report.plain import WIDTH, broken, words
+from symscale.report.prose import (
+    equation_latex,
+    escape_latex,
+    escape_markdown,
+    inline,
+    markdown_math,
+    relation_inline,
+)
+from symscale.report.rounding import rounded
+from symscale.report.wide import wide_latex, width
+from symscale.solve.relation import Relation
+
+# A word or a number as it is printed; a formula, a relation, or words with such among them.
+Cell: TypeAlias = Prose | sp.Expr | Relation
+
+_GAP = 2
+# A column of words that has less room than this is not worth breaking.
+_LEAST = 36
+# Formulas of a LaTeX table wider than this are set on several lines.
+_FORMULA = 44
+# Characters that a line holds in each LaTeX size, with the indent of a list taken off.
+_SIZES = ((76, ""), (84, r"\small"), (93, r"\footnotesize"), (105, r"\scriptsize"))
+# Room above and below a fraction.
+_STRUT = r"\rule[-2.4ex]{0pt}{6ex}"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its head, whether it is set flush right, and whether its cells are formulas (LaTeX but in text)."""
+    """A column: its head, and whether its cells are set flush right."""
 
-    head: str
+    head: Cell
     right: bool = False
-    math: bool = False
 
 
 def grid(
-    title: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], style: str, *, notes: Sequence[str] = ()
+    title: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], style: str, *, notes: Sequence[str] = ()
 ) -> str:
     """Return a titled table in `text`, `md` or `latex`, with remarks below it."""
-    return {"text": _text, "md": _markdown, "latex": _latex}[style](title, columns, rows, notes)
+    body = table(columns, rows, style)
+    if style == "text":
+        remarks = [line for note in notes for line in wrapped(note)]
+        return "\n".join([*wrapped(title), "-" * min(len(title), WIDTH), body, *([""] if remarks else []), *remarks])
+    if style == "md":
+        return "\n\n".join([f"## {escape_markdown(title)}", body, *map(escape_markdown, notes)])
+    head = f"\\paragraph{{{escape_latex(title)}}}\\mbox{{}}\\par\\nopagebreak"
+    return "\n\n".join([f"{head}\n{body}", *map(escape_latex, notes)])
 
 
-def _text(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
-    cells = [tuple(each.head for each in columns), *rows]
-    widths = [max(len(each[n]) for each in cells) for n in range(len(columns))]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if column.right else cell.ljust(width)
-            for cell, width, column in zip(each, widths, columns, strict=True)
-        ).rstrip()
-        for each in cells
-    ]
-    remarks = [line for note in notes for line in textwrap.wrap(note, WIDTH)]
-    return "\n".join([title, "-" * min(len(title), WIDTH), *lines, *([""] if remarks else []), *remarks])
+def table(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], style: str, order: Order | None = None, room: int = WIDTH
+) -> str:
+    """Return a table without a title in `text` (at most `room` characters wide where it can be), `md` or `latex`."""
+    order = order or Order()
+    if style == "text":
+        return "\n".join(aligned(columns, rows, order, room))
+    return (_markdown if style == "md" else _latex)(columns, rows, order)
 
 
-def _markdown(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
+def page(title: str, notes: Sequence[str], style: str) -> list[str]:
+    """Return the head of several tables: a title, and what is said before them."""
+    if style == "text":
+        lines = [line for note in notes for line in wrapped(note)]
+        return [f"{title}\n{'=' * min(len(title), WIDTH)}", *(["\n".join(lines)] if lines else [])]
+    head = f"# {escape_markdown(title)}" if style == "md" else rf"\subsection*{{{escape_latex(title)}}}"
+    return [head, *(paragraph(note, style) for note in notes)]
+
+
+def paragraph(text: str, style: str) -> str:
+    """Return a remark in `text`, `md` or `latex`."""
+    if style == "text":
+        return "\n".join(wrapped(text))
+    return escape_markdown(text) if style == "md" else escape_latex(text)
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """Return a text on lines that fit a terminal."""
+    return _filled(text, WIDTH - len(indent), indent)
+
+
+def comma_separated(rows: Sequence[Mapping[str, object]], heads: Sequence[str]) -> str:
+    """Return rows as CSV below their heads; yes and no are `true` and `false`."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads)
+    for row in rows:
+        writer.writerow(str(each).lower() if isinstance(each, bool) else each for each in row.values())
+    return out.getvalue().rstrip("\n")
+
+
+def aligned(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: Order | None = None, room: int = WIDTH
+) -> list[str]:
+    """Return the lines of a table, columns under one another; formulas too long for a line stand below their row."""
+    order = order or Order()
+    heads = [_text(each.head, order) for each in columns]
+    cells = [[_text(each, order) for each in row] for row in rows]
+    below = _spilled(heads, rows, cells, room)
+    kept = [n for n in range(len(heads)) if not below or any(row[n] for row in cells)]
+    widths = [max([len(heads[n]), *(len(row[n]) for row in cells)]) for n in kept]
+    _narrowed(widths, [columns[n] for n in kept], room)
+    lines = []
+    for at, row in enumerate([heads, *cells]):
+        if not any(row):
+            continue
+        lines += _line([row[n] for n in kept], widths, [columns[n].right for n in kept])
+        lines += [f"    {part}" for formula in below.get(at - 1, ()) for part in broken(formula, room - 4)]
+    return lines
+
+
+def _spilled(
+    heads: Sequence[str], rows: Sequence[Sequence[Cell]], cells: list[list[str]], room: int
+) -> dict[int, list[str]]:
+    """Take the longest formulas out of the cells until the lines fit, and return them by row."""
+    formulas = sorted(
+        ((len(cells[at][n]), at, n) for at, row in enumerate(rows) for n, each in enumerate(row) if _formula(each)),
+        key=lambda each: (-each[0], each[1:]),
+    )
+    taken: list[tuple[int, int, str]] = []
+    for _, at, n in formulas:
+        widths = (max([len(heads[m]), *(len(row[m]) for row in cells)]) for m in range(len(heads)))
+        if sum(widths) + _GAP * (len(heads) - 1) <= room:
+            break
+        taken.append((at, n, cells[at][n]))
+        cells[at][n] = ""
+    several = len({n for _, n, _ in taken}) > 1
+    below: dict[int, list[str]] = {}
+    for at, n, text in sorted(taken):
+        below.setdefault(at, []).append(f"{heads[n]}: {text}" if several and heads[n] else text)
+    return below
+
+
+def _formula(cell: Cell) -> bool:
+    return not isinstance(cell, str)
+
+
+def _narrowed(widths: list[int], columns: Sequence[Column], room: int) -> None:
+    """Narrow the widest column of words to what is left of a line, where that is worth the while."""
+    left = [n for n, each in enumerate(columns) if not each.right]
+    over = sum(widths) + _GAP * (len(widths) - 1) - room
+    if over <= 0 or not left:
+        return
+    widest = max(left, key=lambda n: widths[n])
+    if widths[widest] - over >= _LEAST:
+        widths[widest] -= over
+
+
+def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
+    """Return a row, on several lines where a cell is longer than its column."""
+    parts = [[cell] if len(cell) <= width else _filled(cell, width) for cell, width in zip(row, widths, strict=True)]
+    lines = []
+    for n in range(max(map(len, parts))):
+        words = [each[n] if n < len(each) else "" for each in parts]
+        fitted = [
+            word.rjust(width) if flush else word.ljust(width)
+            for word, width, flush in zip(words, widths, right, strict=True)
+        ]
+        lines.append((" " * _GAP).join(fitted).rstrip())
+    return lines
+
+
+def _filled(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width + len(indent),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _text(cell: Cell, order: Order) -> str:
+    shown = to_text(rounded(cell), order) if isinstance(cell, sp.Basic) else words(_prose(cell), order)
+    return re.sub(r"\s", " ", shown)
+
+
+def _prose(cell: Cell) -> Prose:
+    return cell if isinstance(cell, str | tuple) else (cell,)
+
+
+def _markdown(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: Order) -> str:
     rule = "|".join("--:" if each.right else ":--" for each in columns)
-    heads = [column.head for column in columns]
-    lines = [f"| {' | '.join(each)} |" for each in (heads, *_cells(columns, rows, escape_markdown))]
-    table = "\n".join([lines[0], f"|{rule}|", *lines[1:]])
-    return "\n\n".join([f"### {escape_markdown(title)}", table, *map(escape_markdown, notes)])
+    cells = [[_marked(each, order) for each in row] for row in ([column.head for column in columns], *rows)]
+    lines = [f"| {' | '.join(each)} |" for each in cells]
+    return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
 
 
-def _latex(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
-    heads = [escape_latex(column.head) for column in columns]
-    lines = [" & ".join(each) + r" \\" for each in (heads, *_cells(columns, rows, _number))]
-    table = "\n".join([lines[0], r"\hline", *lines[1:]])
-    flush = "".join("r" if each.right else "l" for each in columns)
-    head = f"\\paragraph{{{escape_latex(title)}}}\\mbox{{}}\\par\\noindent"
-    tabular = f"{head}\n\\begin{{tabular}}{{{flush}}}\n{table}\n\\end{{tabular}}"
-    return "\n\n".join([tabular, *map(escape_latex, notes)])
+def _marked(cell: Cell, order: Order) -> str:
+    if isinstance(cell, sp.Basic):
+        return f"${markdown_math(to_latex(rounded(cell), order))}$"
+    return inline(_prose(cell), order, escape_markdown)
 
 
-def _cells(columns: Sequence[Column], rows: Sequence[Sequence[str]], escape: Callable[[str], str]) -> list[list[str]]:
-    """Return the cells escaped, but for formulas."""
-    pairs = [list(zip(row, columns, strict=True)) for row in rows]
-    return [[f"${cell}$" if column.math and "\\" in cell else escape(cell) for cell, column in row] for row in pairs]
+def _latex(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: Order) -> str:
+    """Return a tabular with plain rules, in the size that fits a page; where none does, words are broken."""
+    every = [[each.head for each in columns], *rows]
+    cells = [[_set(each, order) for each in row] for row in every]
+    widths = [max(_width(row[n]) for row in cells) for n in range(len(columns))]
+    whole = sum(widths) + 2 * len(columns)
+    size = next((size for most, size in _SIZES if whole <= most), _SIZES[-1][1])
+    flush = ["r" if each.right else "l" for each in columns]
+    most = _SIZES[-1][0]
+    if whole > most:
+        widest = max((n for n in range(len(columns)) if flush[n] == "l"), key=lambda n: widths[n], default=0)
+        share = max(most - whole + widths[widest], 12) / most
+        flush[widest] = f"p{{{share:.2f}\\linewidth}}"
+        cells = [[rf"\raggedright {c}" if n == widest else c for n, c in enumerate(row)] for row in cells]
+    lines = [f"{' & '.join(each)}{_STRUT if _tall(each) else ''} \\tabularnewline" for each in cells]
+    head = [lines[0], r"\hline"] if any(cells[0]) else []
+    tabular = "\n".join([r"\hline", *head, *lines[1:], r"\hline"])
+    return f"{{{size}\\noindent\n\\begin{{tabular}}{{{''.join(flush)}}}\n{tabular}\n\\end{{tabular}}\\par}}\\smallskip"
 
 
-def _number(cell: str) -> str:
-    return re.sub(r"(\S+) × 10\^(-?\d+)", r"$\1 \\times 10^{\2}$", escape_latex(cell).replace("µ", r"$\mu$"))
+def _tall(row: Sequence[str]) -> bool:
+    return any(r"\frac" in cell or "aligned" in cell for cell in row)
+
+
+def _math(latex: str) -> str:
+    return rf"$\displaystyle {latex}$" if r"\frac" in latex else f"${latex}$"
+
+
+def _set(cell: Cell, order: Order) -> str:
+    if isinstance(cell, sp.Basic):
+        return _math(wide_latex(rounded(cell), order, _FORMULA))
+    if isinstance(cell, Relation):
+        whole = relation_inline(cell, order)
+        return _math(whole if width(whole) <= _FORMULA else equation_latex(cell, order))
+    return inline(_prose(cell), order, escape_latex)
+
+
+def _width(latex: str) -> int:
+    """Return about how many characters wide a cell is set: its longest line."""
+    lines = latex.replace(r"\begin{aligned}", "").replace(r"\end{aligned}", "").split(r"\\")
+    return max(width(re.sub(r"[$]|\{\}", "", each)) for each in lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from math import prod
@@ -14,9 +13,8 @@ from symscale.frozen import dataclass
 from symscale.hlo import Contraction, Module, Roofline, Setting, Shape, Work, roofline, together, total, work_of
 from symscale.hlo.collective import Sent
 from symscale.hlo.sharding import Sharding, sharding_of
-from symscale.notation.numbers import format_number, format_quantity
+from symscale.notation.numbers import format_number, format_percent, format_quantity
 from symscale.report.grid import Column, grid
-from symscale.report.plain import WIDTH
 
 ARRAYS = tuple(
     Column(head, right)
@@ -31,7 +29,7 @@ ARRAYS = tuple(
         ("memory", False),
     )
 )
-FACTS = (Column("what"), Column("value"))
+FACTS = (Column(""), Column(""))
 OPS = tuple(
     Column(head, head not in ("op", "what", "bound"))
     for head in ("op", "what", "times", "FLOPs", "bytes", "V", "time", "share", "bound")
@@ -123,7 +121,7 @@ def _one(found: Profile, style: str) -> list[str]:
         facts += _times(found, found.lines[0])
     notes = found.lines[0].notes if found.lines else work.notes
     on = f"On {found.setting.machine.title}" if found.setting is not None else "What it does"
-    made.append(_pairs(on, facts, notes, style))
+    made.append(grid(on, FACTS, facts, style, notes=notes))
     return made
 
 
@@ -135,30 +133,11 @@ def _filled(
     return grid(title, [columns[n] for n in kept], [[row[n] for n in kept] for row in rows], style, notes=notes)
 
 
-def _pairs(title: str, facts: Sequence[tuple[str, str]], notes: Sequence[str], style: str) -> str:
-    """Return pairs of words as a table; in text the second column is filled, for it may be long."""
-    if style != "text":
-        return grid(title, FACTS, facts, style, notes=notes)
-    wide = max((len(name) for name, _ in facts), default=0)
-    lines = [title, "-" * len(title)]
-    for name, value in facts:
-        lines += textwrap.wrap(
-            value,
-            WIDTH,
-            initial_indent=name.ljust(wide + 2),
-            subsequent_indent=" " * (wide + 2),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    remarks = [line for note in notes for line in textwrap.wrap(note, WIDTH)]
-    return "\n".join([*lines, *([""] if remarks else []), *remarks])
-
-
 def _array(name: str, shape: Shape) -> tuple[str, ...]:
     tiles = "".join(f"({','.join('*' if size < 0 else str(size) for size in tile)})" for tile in shape.tiles)
     padded = f"[{','.join(map(str, shape.padded))}]" if shape.waste else ""
     order = ",".join(map(str, reversed(shape.order)))
-    share = f"{percent(shape.waste)} ({format_number(1 / (1 - shape.waste), 3)}x)" if shape.waste else ""
+    share = f"{format_percent(shape.waste)} ({format_number(1 / (1 - shape.waste), 3)}x)" if shape.waste else ""
     return name, shape.text, order, tiles, padded, format_quantity(sp.Integer(shape.held), "B"), share, shape.where
 
 
@@ -232,15 +211,17 @@ def _measured(found: Profile) -> list[tuple[str, str]]:
     """Return the distance of a measurement to the lower bound, and the model FLOPs utilisation."""
     if found.measured is None:
         return []
-    said = f"{percent(found.time / found.measured)} of the roofline" if found.time else "nothing to compare it with"
+    said = (
+        f"{format_percent(found.time / found.measured)} of the roofline" if found.time else "nothing to compare it with"
+    )
     facts = [("measured", f"{_seconds(found.measured)}: {said}")]
     if found.time != found.least:
         facts = [
             ("measured", f"{_seconds(found.measured)}: {said}s in turn"),
-            ("", f"{percent(found.least / found.measured)} of the bound with all overlapped"),
+            ("", f"{format_percent(found.least / found.measured)} of the bound with all overlapped"),
         ]
     if found.flops:
-        facts.append(("MFU", percent(utilised(found, found.measured))))
+        facts.append(("MFU", format_percent(utilised(found, found.measured))))
     if found.least > found.measured:
         facts.append(
             ("so", "faster than the bound: another chip, dtype or network, arrays in VMEM, or a part of the time only")
@@ -251,11 +232,6 @@ def _measured(found: Profile) -> list[tuple[str, str]]:
 def utilised(found: Profile, measured: sp.Expr) -> sp.Expr:
     """Return the model FLOPs utilisation of a module in a measured time."""
     return sp.Add(*(each.utilisation(measured) * each.work.times for each in found.lines))
-
-
-def percent(share: sp.Expr) -> str:
-    """Return a share in percent, to three digits."""
-    return f"{format_number(100 * share, 3)} %"
 
 
 def _seconds(spent: sp.Expr) -> str:
@@ -278,7 +254,7 @@ def _several(found: Profile, style: str) -> list[str]:
     made = [_filled(f"{found.module.name}{on}", OPS, cells, style, notes)]
     facts = _together(found)
     if facts:
-        made.append(_pairs("Together", facts, (), style))
+        made.append(grid("Together", FACTS, facts, style))
     return made
 
 
@@ -299,7 +275,7 @@ def _together(found: Profile) -> list[tuple[str, str]]:
     facts = [("in turn", f"{_seconds(found.time)}, one operation after the other at its roofline")]
     facts.append(("overlapped", f"at least {_seconds(found.least)}: {WORDS[longest]} binds"))
     facts += [
-        (f"bound by {WORDS[name]}", f"{_seconds(value)}, {percent(value / found.time)}")
+        (f"bound by {WORDS[name]}", f"{_seconds(value)}, {format_percent(value / found.time)}")
         for name, value in spent.items()
         if value
     ]
@@ -327,5 +303,5 @@ def _row(found: Profile, n: int) -> tuple[str, ...]:
     if not found.lines:
         return (*cells, "", "", "")
     line = found.lines[n]
-    share = percent(line.time * work.times / found.time) if found.time else ""
+    share = format_percent(line.time * work.times / found.time) if found.time else ""
     return (*cells, _seconds(line.time), share, line.bound)

@@ -9,8 +9,9 @@ from symscale.derivation.registry import files, written
 from symscale.errors import SymscaleError
 from symscale.exercise import coverage
 from symscale.report import errata
-from symscale.report.document import escape_markdown, latex, markdown
+from symscale.report.document import latex, markdown
 from symscale.report.files import write_atomically
+from symscale.report.prose import escape_markdown
 
 
 def render_all(folder: str | Path = "reports", *, check: bool = False) -> list[Path]:

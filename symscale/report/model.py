@@ -3,64 +3,27 @@
 from __future__ import annotations
 
 import json
-import textwrap
-from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
 
-from symscale.frozen import dataclass
-from symscale.notation.latex import to_latex
-from symscale.notation.numbers import format_number, format_quantity
+from symscale.notation.numbers import format_number, format_percent, format_quantity
 from symscale.notation.text import to_text
-from symscale.report.document import escape_latex, escape_markdown
-from symscale.report.plain import WIDTH, broken
+from symscale.report.grid import Cell, Column, grid, page, paragraph
 from symscale.solve import Solution
 from symscale.transformer.block import Block
 from symscale.transformer.blocks import blocks
 from symscale.transformer.breakdown import Breakdown, Line, Section
 
 VERSION = "1.0"
-_FORM = 46  # the widest formula and value that stand on one line in a table
-_VALUE = 24
+COLUMNS = (Column(""), Column("closed form"), Column("value", True), Column("share", True))
 
 
-def model_text(found: Breakdown) -> str:
-    """Return a breakdown for a terminal."""
-    title = heading(found)
-    parts = [f"{title}\n{'=' * min(len(title), WIDTH)}"]
-    parts.append("\n".join(line for note in _preface(found) for line in wrapped(note)))
-    parts += [section_text(number, each) for number, each in enumerate(found.sections, 1)]
-    parts.append("\n".join(wrapped(equal_text(found.equal))))
-    return "\n\n".join(parts)
-
-
-def model_markdown(found: Breakdown) -> str:
-    """Return a breakdown as Markdown tables with $…$ formulas."""
-    parts = [f"# {escape_markdown(heading(found))}", *(escape_markdown(note) for note in _preface(found))]
-    for each in found.sections:
-        rows = [("", "closed form", "value", "share"), *section_cells(each, "latex")]
-        head, *body = [f"| {' | '.join(row)} |" for row in rows]
-        parts += [f"## {each.title}", "\n".join([head, "|:--|:--|--:|--:|", *body])]
-        parts += [escape_markdown(note) for note in each.notes]
-    return "\n\n".join([*parts, escape_markdown(equal_text(found.equal))])
-
-
-def model_latex(found: Breakdown) -> str:
-    """Return a breakdown as LaTeX tables."""
-    parts = [rf"\subsection*{{{escape_latex(heading(found))}}}", *(escape_latex(note) for note in _preface(found))]
-    for each in found.sections:
-        rows = [
-            " & ".join(row) + r" \\"
-            for row in [("", "closed form", "value", "share"), *section_cells(each, "latex", True)]
-        ]
-        body = "\n".join([rows[0], r"\hline", *rows[1:]])
-        parts.append(
-            f"\\paragraph{{{escape_latex(each.title)}}}\\mbox{{}}\\par\\noindent\n"
-            f"\\begin{{tabular}}{{llrr}}\n{body}\n\\end{{tabular}}"
-        )
-        parts += [escape_latex(note) for note in each.notes]
-    return "\n\n".join([*parts, escape_latex(equal_text(found.equal))])
+def model_report(found: Breakdown, style: str) -> str:
+    """Return a breakdown as `text`, `md` or `latex`: a table for each of its sections."""
+    parts = page(heading(found), _preface(found), style)
+    parts += [section_report(each, style) for each in found.sections]
+    return "\n\n".join([*parts, paragraph(equal_text(found.equal), style)])
 
 
 def model_json(found: Breakdown) -> str:
@@ -115,76 +78,29 @@ def _preface(found: Breakdown) -> list[str]:
     return [*notes, *config.notes, *found.asked.notes]
 
 
-def section_text(number: int, section: Section) -> str:
-    """Return a section for a terminal: a row per line, long formulas on lines of their own."""
-    forms = ["" if row.plain else to_text(row.form) for row in section.lines]
-    values = [shown(row) for row in section.lines]
-    widths = _Widths(
-        max(len(row.label) for row in section.lines),
-        max((len(form) for form in forms if len(form) <= _FORM), default=0),
-        max((len(value) for value in values if len(value) <= _VALUE), default=0),
-    )
-    rows = [
-        line
-        for row, form, value in zip(section.lines, forms, values, strict=True)
-        for line in _row(row, form, value, widths)
-    ]
-    return "\n".join(
-        [f"{number}. {section.title}", *rows, *(x for note in section.notes for x in wrapped(note, "   "))]
-    )
+def section_report(section: Section, style: str) -> str:
+    """Return a section as a table of labels, closed forms and values, with shares where there are any."""
+    shares = any(row.share is not None for row in section.lines)
+    columns = COLUMNS if shares else COLUMNS[:-1]
+    rows = [_cells(row)[: len(columns)] for row in section.lines]
+    return grid(section.title, columns, rows, style, notes=section.notes)
 
 
-@dataclass(frozen=True)
-class _Widths:
-    label: int
-    form: int
-    value: int
+def _cells(row: Line) -> tuple[Cell, ...]:
+    share = "" if row.share is None else format_percent(row.share)
+    return (row.label, "" if row.plain else row.form, shown(row), share)
 
 
-def _row(row: Line, form: str, value: str, widths: _Widths) -> list[str]:
-    """Return a row on one line, or a long formula on lines of its own with the value below."""
-    lead = f"   {row.label:<{widths.label}}  "
-    share = "" if row.share is None else f"  {percent(row.share):>8}"
-    sign = "  " if row.plain else "= "
-    if len(form) <= widths.form and len(value) <= widths.value:
-        return [f"{lead}{form:<{widths.form}}  {sign}{value:>{widths.value}}{share}"]
-    indent, room = " " * len(lead), WIDTH - len(lead) - 3
-    above = broken(form, room) if form else []
-    below = [f"{sign if at == 0 else '  '}{piece}" for at, piece in enumerate(broken(value, room))]
-    below[0] += share
-    first, *more = [*above, *below]
-    return [lead + first, *(indent + piece for piece in more)]
-
-
-def shown(row: Line, style: str = "text") -> str:
+def shown(row: Line) -> Cell:
     """Return the value of a row: a count in full, a quantity with its prefix, a formula where a length is open."""
     value = row.value
     if value.free_symbols:
-        return to_text(value) if style == "text" else f"${to_latex(value)}$"
+        return value
     if row.label == "its error":
-        return percent(value, sign=True)
+        return format_percent(value, sign=True)
     if not row.unit and value.is_Integer:
         return f"{int(value):,}"
     return format_quantity(value, row.unit, 6) if row.unit else format_number(value, 6)
-
-
-def percent(value: sp.Expr, *, sign: bool = False) -> str:
-    """Return a share of one in percent."""
-    return f"{float(100 * value):{'+' if sign else ''}.2f} %"
-
-
-def section_cells(section: Section, style: str, escaped: bool = False) -> list[Sequence[str]]:
-    """Return the rows of a section as cells: label, closed form, value, share."""
-    escape = escape_latex if escaped else escape_markdown
-    return [
-        (
-            escape(row.label),
-            "" if row.plain else f"${to_latex(row.form)}$",
-            escape(shown(row, style)) if not row.value.free_symbols else shown(row, style),
-            "" if row.share is None else escape(percent(row.share)),
-        )
-        for row in section.lines
-    ]
 
 
 def equal_text(solution: Solution) -> str:
@@ -196,10 +112,3 @@ def equal_text(solution: Solution) -> str:
     number = format_number(intervals[0].lo, 6)
     root = "" if intervals[0].lo.is_Integer else f" (T = {exact})"
     return f"From sequences of {number} tokens on the scores cost as much as the feed-forward blocks{root}."
-
-
-def wrapped(text: str, indent: str = "") -> list[str]:
-    """Return a text on lines that fit a terminal."""
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )

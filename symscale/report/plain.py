@@ -152,6 +152,11 @@ def equation_text(equation: Relation, order: Order) -> str:
     return relation_text(rounded(equation.lhs), op, rounded(equation.rhs), order)
 
 
+def exact_text(relation: Relation, order: Order | None = None) -> str:
+    """Return a relation as exact text that reads back, as JSON has it."""
+    return relation_text(relation.lhs, "=" if relation.op == "==" else relation.op, relation.rhs, order)
+
+
 def words(prose: Prose, order: Order) -> str:
     """Return words with their formulas as text."""
     if isinstance(prose, str):

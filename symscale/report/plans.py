@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-import sympy as sp
-
-from symscale.notation.latex import to_latex
-from symscale.notation.numbers import format_number, format_quantity
-from symscale.notation.text import relation_text, to_text
-from symscale.report.grid import Column, grid
-from symscale.report.plain import WIDTH, broken
-from symscale.solve import Relation
+from symscale.notation.numbers import format_number, format_percent, format_quantity
+from symscale.notation.text import to_text
+from symscale.report.grid import Cell, Column, comma_separated, grid
+from symscale.report.plain import exact_text
+from symscale.report.rounding import shortened
 from symscale.transformer.conditions import Condition
 from symscale.transformer.plan import Planned
 from symscale.transformer.training import Training
+from symscale.vocabulary import symbol
 
 VERSION = "1.0"
 COLUMNS = (
@@ -34,7 +29,7 @@ COLUMNS = (
 CONDITIONS = (
     Column("pass"),
     Column("axis"),
-    Column("hides if", math=True),
+    Column("hides if"),
     Column("border", right=True),
     Column("here", right=True),
     Column(""),
@@ -56,27 +51,15 @@ def plan_report(found: Training, style: str) -> str:
 
 
 def _conditions(found: Training, style: str) -> str:
-    """Return the conditions as a table; in text a line each, for their formulas are long."""
-    title = "What hides, and until when"
-    rows = [_condition(each, style) for each in found.conditions]
-    if style != "text":
-        return grid(title, CONDITIONS, rows, style, notes=found.legend)
-    lines = [title, "-" * len(title)]
-    for name, axis, formula, border, here, verdict in rows:
-        numbers = f": {here} here, and the border is {border}" if border else ""
-        lines += [f"{name}, {axis}: {verdict}{numbers}", *(f"    {line}" for line in broken(formula, WIDTH - 4))]
-    return "\n".join([*lines, "", *(line for note in found.legend for line in textwrap.wrap(note, WIDTH))])
+    rows = [_condition(each) for each in found.conditions]
+    return grid("What hides, and until when", CONDITIONS, rows, style, notes=found.legend)
 
 
 def plan_csv(found: Training) -> str:
     """Return the best meshes as CSV, a column per axis; seconds and bytes."""
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
     rows = [row(each) for each in found.plans.best]
     shown = rows or [row(each) for each in (found.plans.smallest,) if each is not None]
-    table.writerow(shown[0] if shown else ())
-    table.writerows(each.values() for each in rows)
-    return out.getvalue()
+    return comma_separated(rows, list(shown[0]) if shown else ())
 
 
 def plan_json(found: Training) -> str:
@@ -102,7 +85,7 @@ def plan_json(found: Training) -> str:
             {
                 "pass": each.name,
                 "axis": each.axis,
-                "condition": _text(each.relation) if each.relation is not None else None,
+                "condition": exact_text(each.relation) if each.relation is not None else None,
                 "border": each.threshold if each.relation is not None else None,
                 "actual": each.actual if each.relation is not None else None,
                 "holds": each.holds,
@@ -147,28 +130,17 @@ def _cells(each: Planned) -> tuple[str, ...]:
         str(each.microbatches),
         format_quantity(each.seconds, "s", 4),
         format_quantity(each.exposed, "s", 4),
-        f"{format_number(100 * each.mfu, 3)} %",
+        format_percent(each.mfu),
         format_quantity(each.bytes, "B", 4),
         each.binds,
     )
 
 
-def _condition(each: Condition, style: str) -> Sequence[str]:
+def _condition(each: Condition) -> Sequence[Cell]:
     verdict = "hides" if each.holds else "does not hide"
     if each.relation is None:
         return (each.name, each.axis, "whatever the batch", "", "", verdict)
-    relation, kappa = each.shown
-    where = f", kappa = {format_number(kappa, 4)}" if kappa is not None and style == "text" else ""
-    formula = f"{_text(relation)}{where}" if style == "text" else _latex(relation, kappa)
+    relation, kappa = shortened(each.relation)
+    where = (", ", symbol("kappa"), f" = {format_number(kappa, 4)}") if kappa is not None else ()
     numbers = (format_number(number, 4) for number in (each.threshold, each.actual))
-    return (each.name, each.axis, formula, *numbers, verdict)
-
-
-def _text(relation: Relation) -> str:
-    return relation_text(relation.lhs, relation.op, relation.rhs)
-
-
-def _latex(relation: Relation, kappa: sp.Expr | None) -> str:
-    sign = {">=": r"\ge", "<=": r"\le"}[relation.op]
-    where = rf",\ \kappa = {format_number(kappa, 4, style='latex')}" if kappa is not None else ""
-    return f"{to_latex(relation.lhs)} {sign} {to_latex(relation.rhs)}{where}"
+    return (each.name, each.axis, (relation, *where), *numbers, verdict)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import sympy as sp
 
 from symscale.notation.numbers import decimal
+from symscale.solve.relation import Relation
+from symscale.vocabulary import symbol
 
 DIGITS = 6
+# A whole number of more digits than this is long in a formula with many symbols.
+LONG = 9_999
 
 
 def rounded(expr: sp.Expr) -> sp.Expr:
@@ -16,6 +20,19 @@ def rounded(expr: sp.Expr) -> sp.Expr:
     replaced = {part: _coefficient(part) for part in expr.atoms(sp.Mul)}
     shown = expr.xreplace({part: other for part, other in replaced.items() if other is not part})
     return _alone(shown)
+
+
+def shortened(relation: Relation) -> tuple[Relation, sp.Expr | None]:
+    """Return a relation with the numbers of its right side to four digits.
+
+    A long one in front is written as kappa, which is returned too.
+    """
+    number, rest = sp.factor_terms(relation.rhs).as_coeff_Mul()
+    long = [each for each in rest.atoms(sp.Rational) if each.q != 1 or abs(each) > LONG]
+    rest = rest.xreplace({each: sp.Rational(f"{float(each):.3e}") for each in long})
+    kappa = number if number.q != 1 or abs(number) > LONG else None
+    front = number if kappa is None else symbol("kappa")
+    return Relation(relation.lhs, relation.op, front * rest), kappa
 
 
 def _coefficient(product: sp.Mul) -> sp.Expr:

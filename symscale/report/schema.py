@@ -16,8 +16,8 @@ from symscale.derivation.stack import Table
 from symscale.derivation.step import Derivation, Step, checked
 from symscale.notation.latex import relation_latex
 from symscale.notation.order import Order
-from symscale.notation.text import relation_text, to_text
-from symscale.report.plain import words
+from symscale.notation.text import to_text
+from symscale.report.plain import exact_text, words
 from symscale.solve.relation import Case, Relation
 
 VERSION = "1.0"
@@ -105,7 +105,7 @@ def _answer(found: Crossover, answer: Answer, order: Order) -> dict[str, Any]:
 
 def _case(case: Case, order: Order) -> dict[str, Any]:
     return {
-        "when": [_relation(each, order) for each in case.when],
+        "when": [exact_text(each, order) for each in case.when],
         "intervals": [
             {
                 "lo": to_text(each.lo, order),
@@ -118,10 +118,6 @@ def _case(case: Case, order: Order) -> dict[str, Any]:
     }
 
 
-def _relation(each: Relation, order: Order) -> str:
-    return relation_text(each.lhs, "=" if each.op == "==" else each.op, each.rhs, order)
-
-
 def _optimum(found: Optimised | None, order: Order) -> dict[str, Any] | None:
     if found is None:
         return None
@@ -132,7 +128,7 @@ def _optimum(found: Optimised | None, order: Order) -> dict[str, Any] | None:
         "number": None if found.number is None else to_text(found.number),
         "passes": found.passes,
         "assumptions": list(found.limits),
-        "when": [_relation(each, order) for each in found.when],
+        "when": [exact_text(each, order) for each in found.when],
         "integers": [
             {
                 "at": at,
@@ -149,8 +145,8 @@ def _step(step: Step, order: Order) -> dict[str, Any]:
         "kind": step.kind,
         "title": step.title,
         "reason": words(step.reason, order),
-        "when": [_relation(each, order) for each in step.conditions],
-        "equation": [_relation(each, order) for each in step.equations],
+        "when": [exact_text(each, order) for each in step.conditions],
+        "equation": [exact_text(each, order) for each in step.equations],
         "units": list(step.units) or [""] * len(step.equations),
         "latex": _latex(step.equations, order),
         "lines": [words(each, order) for each in step.lines],

@@ -3,61 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
 
 from symscale.notation.numbers import format_number, format_quantity
 from symscale.notation.text import to_text
-from symscale.report.document import escape_latex, escape_markdown
-from symscale.report.model import section_cells, section_data, section_text, wrapped
-from symscale.report.plain import WIDTH
-from symscale.transformer.breakdown import Section
+from symscale.report.grid import Column, comma_separated, grid, page
+from symscale.report.model import section_data, section_report
 from symscale.transformer.serving import Served
 from symscale.transformer.serving_sections import sections
 from symscale.transformer.serving_table import Row
+from symscale.vocabulary import symbol
 
 VERSION = "1.0"
-HEAD = ("B", "T_step", "weights", "attention", "network", "tokens/s", "per chip", "bound", "")
+COLUMNS = (
+    Column("B", True),
+    Column(symbol("T_step"), True),
+    Column("weights", True),
+    Column("attention", True),
+    Column("network", True),
+    Column("tokens/s", True),
+    Column("per chip", True),
+    Column("bound"),
+    Column(""),
+)
 FRONT = "A * marks the Pareto front: no other batch is both as fast and as productive."
 
 
-def serving_text(found: Served) -> str:
-    """Return a served model for a terminal."""
-    title = heading(found)
-    parts = [
-        f"{title}\n{'=' * min(len(title), WIDTH)}",
-        "\n".join(x for note in _preface(found) for x in wrapped(note)),
-    ]
-    parts += [section_text(number, each) for number, each in enumerate(sections(found), 1)]
-    cells = [HEAD, *map(_cells, found.rows)]
-    widths = [max(len(each[n]) for each in cells) for n in range(len(HEAD))]
-    lines = ["  ".join(word.rjust(width) for word, width in zip(each, widths, strict=True)).rstrip() for each in cells]
-    return "\n\n".join([*parts, "\n".join(["Latency and throughput", *lines, *wrapped(_below(found))])])
-
-
-def serving_markdown(found: Served) -> str:
-    """Return a served model as Markdown tables with $…$ formulas."""
-    parts = [f"# {escape_markdown(heading(found))}", *(escape_markdown(note) for note in _preface(found))]
-    for each in sections(found):
-        parts += [f"## {each.title}", _markdown_table(("", "closed form", "value"), _three(each), ":--|:--|--:")]
-        parts += [escape_markdown(note) for note in each.notes]
-    table = _markdown_table(
-        HEAD, [tuple(map(escape_markdown, _cells(row))) for row in found.rows], "--:|" * 7 + ":--|:--"
-    )
-    return "\n\n".join([*parts, "## Latency and throughput", table, escape_markdown(_below(found))])
-
-
-def serving_latex(found: Served) -> str:
-    """Return a served model as LaTeX tables."""
-    parts = [rf"\subsection*{{{escape_latex(heading(found))}}}", *(escape_latex(note) for note in _preface(found))]
-    for each in sections(found):
-        parts.append(_latex_table(each.title, ("", "closed form", "value"), _three(each, escaped=True), "llr"))
-        parts += [escape_latex(note) for note in each.notes]
-    rows = [tuple(map(escape_latex, _cells(row))) for row in found.rows]
-    table = _latex_table("Latency and throughput", tuple(map(escape_latex, HEAD)), rows, "rrrrrrrll")
-    return "\n\n".join([*parts, table, escape_latex(_below(found))])
+def serving_report(found: Served, style: str) -> str:
+    """Return a served model as `text`, `md` or `latex`: sections of closed forms, then latency and throughput."""
+    parts = page(heading(found), _preface(found), style)
+    parts += [section_report(each, style) for each in sections(found)]
+    rows = [_cells(row) for row in found.rows]
+    return "\n\n".join([*parts, grid("Latency and throughput", COLUMNS, rows, style, notes=(_below(found),))])
 
 
 def serving_json(found: Served) -> str:
@@ -83,8 +62,7 @@ def serving_json(found: Served) -> str:
 def serving_csv(found: Served) -> str:
     """Return the table as CSV, with a head: times in seconds, memory in bytes."""
     rows = [_row_data(row) for row in found.rows]
-    lines = [",".join(rows[0]), *(",".join(_csv_word(value) for value in row.values()) for row in rows)]
-    return "\n".join(lines)
+    return comma_separated(rows, list(rows[0]))
 
 
 def heading(found: Served) -> str:
@@ -128,23 +106,3 @@ def _row_data(row: Row) -> dict[str, Any]:
         "bound": row.bound,
         "pareto": row.best,
     }
-
-
-def _csv_word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _three(section: Section, *, escaped: bool = False) -> list[Sequence[str]]:
-    return [row[:3] for row in section_cells(section, "latex", escaped)]
-
-
-def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], marks: str) -> str:
-    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-    return "\n".join([lines[0], f"|{marks}|", *lines[1:]])
-
-
-def _latex_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], columns: str) -> str:
-    lines = [" & ".join(row) + r" \\" for row in (head, *rows)]
-    body = "\n".join([lines[0], r"\hline", *lines[1:]])
-    title = f"\\paragraph{{{escape_latex(title)}}}\\mbox{{}}\\par\\noindent"
-    return f"{title}\n\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"

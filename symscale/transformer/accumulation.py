@@ -24,11 +24,6 @@ def fewest() -> Solution:
     return crossover(M_KEPT / MICROBATCHES + M_REST, "<=", M_HBM, MICROBATCHES)
 
 
-def most_hidden() -> Solution:
-    """Return the microbatches whose work T_work/m each still hides a gather of T_gather: m <= T_work/T_gather."""
-    return crossover(T_WORK / MICROBATCHES, ">=", T_GATHER, MICROBATCHES)
-
-
 def time_of(schedule: str = "1f1b") -> sp.Expr:
     """Return the time of a step of p stages whose work is T_work and whose gathers of T_gather do not hide [s]."""
     each = T_WORK / MICROBATCHES + T_GATHER

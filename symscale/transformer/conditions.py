@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.solve import Relation, crossover
 from symscale.transformer.footprint import Use
@@ -19,7 +18,6 @@ from symscale.vocabulary import symbol
 B = symbol("B")
 #: Collectives that take a smaller part of their axis's time than this are left out of its condition.
 SMALL = 0.01
-LONG = 9_999
 
 
 @dataclass(frozen=True)
@@ -36,18 +34,6 @@ class Condition:
     actual: float
     holds: bool
     left_out: tuple[Use, ...] = ()
-
-    @property
-    def shown(self) -> tuple[Relation, sp.Expr | None]:
-        """The relation for print: numbers to four digits, a long one in front as kappa, which is returned too."""
-        if self.relation is None:
-            raise SymscaleError("A condition that always or never holds has no relation.")
-        number, rest = sp.factor_terms(self.relation.rhs).as_coeff_Mul()
-        long = [each for each in rest.atoms(sp.Rational) if each.q != 1 or abs(each) > LONG]
-        rest = rest.xreplace({each: sp.Rational(f"{float(each):.3e}") for each in long})
-        kappa = number if number.q != 1 or abs(number) > LONG else None
-        front = number if kappa is None else symbol("kappa")
-        return Relation(self.relation.lhs, self.relation.op, front * rest), kappa
 
 
 def conditions(form: StepForm, row: Planned, tokens: int) -> list[Condition]:

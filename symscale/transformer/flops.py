@@ -81,21 +81,6 @@ def _by_part(
     return {part: form for part, form in summed.items() if form != 0}
 
 
-def decode_forms(config: Config) -> dict[str, sp.Expr]:
-    """Return the FLOPs of one token that is decoded with S keys in the cache, by part.
-
-    A window scores min(S, S_window) keys; latent attention is scored in the latent.
-    """
-    found: dict[str, list[sp.Expr]] = {part: [] for part in PARTS}
-    for block in blocks(config, absorbed=True):
-        flops = counted(block.text, "forward").total_flops.subs({T: sp.S.One, B: sp.S.One})
-        if block.kind != FULL:
-            flops = flops.xreplace({S: minimum(S, S_WINDOW)})
-        found[block.part].append(block.count * flops)
-    summed = {part: collected(sp.Add(*terms)) for part, terms in found.items()}
-    return {part: form for part, form in summed.items() if form != 0}
-
-
 def training_forms(config: Config, *, causal: bool = True, remat: str = "none") -> dict[str, sp.Expr]:
     """Return the FLOPs of a training step over B tokens by part: forward, backward, and what is computed again."""
     if remat not in REMAT:

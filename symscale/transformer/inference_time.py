@@ -72,19 +72,9 @@ def compute_bound(load: Load) -> Solution:
     return crossover(load.weight_flops / C, ">=", load.weight_bytes / W_HBM, B)
 
 
-def attention_compute_bound(load: Load) -> Solution:
-    """Return up to which peak C attention is bound by its arithmetic: intensity·W_hbm, for every batch and length."""
-    return crossover(load.score_flops / C, ">=", load.cache_bytes / W_HBM, C)
-
-
 def fitting(held: Held) -> Solution:
     """Return which batches B fit: weights + B·cache <= N_chips·M_hbm. Working memory is not counted."""
     return crossover(held.weights + B * held.cache, "<=", N_CHIPS * M_HBM, B)
-
-
-def chips_needed(held: Held) -> Solution:
-    """Return how many chips hold the weights and the caches of B sequences."""
-    return crossover(held.weights + B * held.cache, "<=", N_CHIPS * M_HBM, N_CHIPS)
 
 
 def longest(held: Held, length: sp.Symbol) -> Solution:

@@ -67,13 +67,3 @@ def activations_bandwidth(job: Job) -> sp.Expr:
     kept = summed(layers, lambda part: part.footprint.kept, {})
     flops = summed(layers, lambda part: part.flops("forward", job.setting), {})
     return sp.cancel(kept / flops) * C
-
-
-def host_states(parameters: sp.Expr, setting: Setting) -> sp.Expr:
-    """Return what hosts hold of the offloaded states of so many parameters, over all chips and without copies [B]."""
-    return sp.Add(*(state_bytes(setting)[name] * parameters for name in setting.offloaded))
-
-
-def start_up(loaded: sp.Expr, ranks: int) -> sp.Expr:
-    """Return what a host holds while every rank loads so many parameters in fp32: 4·P·ranks [B]."""
-    return FP32 * loaded * ranks

@@ -9,7 +9,7 @@ import sympy as sp
 
 from symscale.quantity.series import area, total
 from symscale.transformer.config import Config
-from symscale.transformer.inference import T, held_bytes, prefill
+from symscale.transformer.inference import T, prefill
 from symscale.vocabulary import fresh, symbol
 
 #: Tokens of a page, tokens of the longest sequence, tokens of a shared prefix, share of prompts that find it.
@@ -37,12 +37,6 @@ def reserved_occupancy() -> sp.Expr:
     return sp.cancel(total(length, length, LONGEST) / LONGEST / LONGEST)
 
 
-def paging_gain() -> sp.Expr:
-    """Return how many times as many sequences fit in pages as where S_max slots are kept for each, at even lengths."""
-    mean = LONGEST * reserved_occupancy()
-    return sp.cancel(page_occupancy(mean) / reserved_occupancy())
-
-
 def static_occupancy() -> sp.Expr:
     """Return which share of its slots a batch of B uses that runs until its longest is done: (B + 1)/(2·B).
 
@@ -63,18 +57,6 @@ def prefix_flops(config: Config) -> sp.Expr:
     whole = prefill(config)
     alone = (whole.weight_flops + whole.score_flops).xreplace({T: PREFIX})
     return sp.expand(alone - _logits(config))
-
-
-def prefix_share(config: Config) -> sp.Expr:
-    """Return which share of the FLOPs of prefills is saved where f_hit of the prompts find their prefix cached."""
-    whole = prefill(config)
-    return HIT * prefix_flops(config) / (whole.weight_flops + whole.score_flops)
-
-
-def prefix_bytes(config: Config) -> sp.Expr:
-    """Return the HBM that B sequences save by holding one prefix together: (B − 1) caches of it [B]."""
-    cache = held_bytes(config).cache
-    return (B - 1) * cache.subs(S, PREFIX)
 
 
 def _logits(config: Config) -> sp.Expr:
