@@ -1,6 +1,6 @@
 """How To Scale Your Model, chapter 12: what passes the switches of a node, of a unit and of a SuperPod."""
 
-from symscale import derivation
+from symscale import derivation, machine
 
 BOOK = "How To Scale Your Model, ch. 12"
 
@@ -178,3 +178,63 @@ def pp_layers(d):
     # half as many stages as microbatches
     layer = (taken * sent.time / d.symbol("L")).subs(d.symbol("p"), d.symbol("m") / 2)
     d.expect(d.approximate("T_layer", layer, "m >> 1"), "3/2*b*B*D/(L*W_ib)")
+
+
+GPUS = ("v100", "a100", "h100", "h200", "b200")
+
+
+@derivation("gpus/specs", title="GPUs: memory, bandwidths and peaks", source=BOOK)
+def specs(d):
+    wanted = dict.fromkeys(("C", "C_fp8", "C_int8", "W_nvlink"))
+    chips = {machine(name).title: {**wanted, **machine(name).figures} for name in GPUS}
+    d.table(
+        "Memory and peaks of a GPU",
+        ["M_hbm", "W_hbm", "C", "C_int8", "C_fp8", "W_nvlink"],
+        rows=chips,
+        of="GPU",
+        expect={
+            "M_hbm": ("32e9", "80e9", "80e9", "141e9", "192e9"),
+            "W_hbm": ("9.0e11", "2.0e12", "3.4e12", "4.8e12", "8.0e12"),
+            "C": (None, "3.1e14", "9.9e14", "9.9e14", "2.3e15"),
+            "C_int8": (None, "6.2e14", None, None, None),
+            "C_fp8": (None, None, "2.0e15", "2.0e15", "4.5e15"),
+            "W_nvlink": ("150e9", "300e9", "450e9", "450e9", "900e9"),
+        },
+        note="Dense peaks, C in bf16; W_nvlink is the egress of a GPU, one way.",
+    )
+    d.table(
+        "FLOPs for each byte from HBM and from NVLink",
+        ["C/W_hbm", "C_fp8/W_hbm", "C/W_nvlink"],
+        rows=chips,
+        of="GPU",
+        units=dict.fromkeys(("C/W_hbm", "C_fp8/W_hbm", "C/W_nvlink"), "FLOP/B"),
+        note="From that many on arithmetic takes longer than moving the bytes.",
+    )
+
+
+@derivation("gpus/levels", title="A SuperPod of H100: what each level carries", source=BOOK)
+def levels(d):
+    pod = machine("h100:1024").figures
+    up = {"node": ("D_node", "W_nvlink"), "leaf": ("D_leaf", "W_node"), "spine": ("D_spine", "W_leaf")}
+    below = {"node": "1", "leaf": "D_node", "spine": "D_node*D_leaf"}
+    d.table(
+        "Switches by level",
+        {"n": "n", "N_below": "n*below", "W_child": "W_child", "W_level": "n*W_child", "W_gpu": "W_child/below"},
+        rows={
+            name: {"n": pod[size], "W_child": pod[width], "below": d.read(below[name]).xreplace(sizes(d, pod))}
+            for name, (size, width) in up.items()
+        },
+        of="level",
+        units={"N_below": "GPU"},
+        expect={
+            "n": ("8", "32", "4"),
+            "W_level": ("3.6e12", "12.8e12", "51.2e12"),
+            "W_gpu": ("450e9", "50e9", "50e9"),
+        },
+        note="Each switch joins n children of bandwidth W_child, one way; W_gpu is what is left for each GPU below.",
+    )
+
+
+def sizes(d, figures):
+    """Return the figures of a machine by symbol."""
+    return {d.symbol(name): value for name, value in figures.items()}

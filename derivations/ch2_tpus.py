@@ -242,3 +242,35 @@ def host_stages(d):
 def longest(d, *spent):
     """Return the longest of three times."""
     return d.read("max(p, q, r)").subs(dict(zip((d.symbol(name) for name in "pqr"), spent, strict=True)))
+
+
+TPUS = ("tpu-v3", "tpu-v4p", "tpu-v5p", "tpu-v5e", "tpu-v6e", "tpu7x")
+
+
+@derivation("tpus/specs", title="TPUs: pods, hosts, memory, bandwidths and peaks", source=BOOK)
+def specs(d):
+    chips = {machine(name).title: machine(name).figures for name in TPUS}
+    d.table(
+        "Chips, pods and memory",
+        ["N_pod", "N_host", "N_pod/N_host", "M_hbm", "W_hbm"],
+        rows=chips,
+        of="chip",
+        units={"N_pod": "chip", "N_host": "chip", "N_pod/N_host": "host"},
+        expect={
+            "M_hbm": ("32e9", "32e9", "96e9", "16e9", "32e9", "192e9"),
+            "W_hbm": ("9.0e11", "1.2e12", "2.8e12", "8.2e11", "1.6e12", "7.4e12"),
+        },
+        note="As the sources of the chips' files state them.",
+    )
+    d.table(
+        "Peaks and links of one chip",
+        ["C", "C_int8", "W_link", "W_ici", "C/W_hbm", "C/W_ici"],
+        rows=chips,
+        of="chip",
+        expect={
+            "C": ("1.4e14", "2.75e14", "4.59e14", "1.97e14", "9.20e14", "2.3e15"),
+            "C_int8": ("1.4e14", "2.75e14", "9.18e14", "3.94e14", "1.84e15", "4.61e15"),
+            "W_ici": ("2e11", "9e10", "1.8e11", "9e10", "1.8e11", "1.8e11"),
+        },
+        note="C is the bf16 peak, W_link one direction of a link, W_ici both directions of an axis.",
+    )

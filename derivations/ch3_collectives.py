@@ -271,3 +271,31 @@ def tiny(d):
     d.number("bytes_shard", shard, values={"b": 2, "B": 128}, expect="64")
     d.number("T_shard", shard / d.symbol("W_link"), on="tpu-v4p", values={"b": 2, "B": 128}, expect="1.42e-9")
     d.number("T_comms", d.times(layer, latency=True).comms, on="tpu-v4p", values={"b": 2, "B": 128}, expect="2e-6")
+
+
+@derivation("collectives/summary", title="The four collectives on a ring, both directions in use", source=BOOK)
+def summary(d):
+    kinds = {
+        "AllGather": ("A[I_X, J] -> A[I, J]", "b*I*J/W_ici"),
+        "ReduceScatter": ("A[I, J]{U_X} -> A[I_X, J]", "b*I*J/W_ici"),
+        "AllReduce": ("A[I, J]{U_X} -> A[I, J]", "2*b*I*J/W_ici"),
+        "AllToAll": ("A[I, J_X] -> A[I_X, J]", "b*I*J/(4*W_ici)"),
+    }
+    rows = {}
+    for kind, (notation, _) in kinds.items():
+        found = d.collective(kind, "b*I*J", {"X": d.symbol("X")}, latency=True)
+        rows[kind] = {
+            "notation": notation,
+            "T_ring": found.time,
+            "T_comms": d.approximate("T_comms", found.time, "X >> 1"),
+            "T_latency": found.latency,
+        }
+    d.table(
+        "Times of b I J bytes",
+        {"notation": "", "T_ring": "T_ring", "T_comms": "T_comms", "T_latency": "T_latency"},
+        rows=rows,
+        of="collective",
+        formulas=True,
+        expect={"T_comms": [long for _, long in kinds.values()]},
+        note="T_ring is exact, T_comms for long rings; a collective takes no less than T_latency, its hops.",
+    )

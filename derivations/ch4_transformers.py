@@ -385,3 +385,30 @@ def softmax_gradient(d):
     result = [first * d.symbol(f"v_1{n}") + second * d.symbol(f"v_2{n}") for n in (1, 2)]
     over_width = d.symbol("o_1") * result[0] + d.symbol("o_2") * result[1]
     d.equal("mean", over_width, over_keys, "The sum over keys is one over the width of a head: gradient times result.")
+
+
+@derivation("transformer/summary", title="Parameters and training FLOPs of a layer, side by side", source=BOOK)
+def side_by_side(d):
+    found = training(d, "llama2-13b", show="parameters step", causal=False)
+    layers, sequences = d.symbol("L"), {"B": "B*T", "K": "N_heads"}
+    block = (found.step["scores"] + found.step["attention"]) / layers
+    rows = {
+        "MLP": (found.parameters["MLP"] / layers, found.step["MLP"] / layers),
+        "attention": (found.parameters["attention"] / layers, block),
+        "unembedding": (found.parameters["unembedding"], found.step["unembedding"]),
+    }
+    d.table(
+        "A gated MLP, attention with a KV head for each query head, and the logits, for B sequences of T",
+        {"params": "params", "FLOPs_training": "FLOPs_training"},
+        rows={
+            name: {"params": put(d, held, {"K": "N_heads"}), "FLOPs_training": put(d, work, sequences).expand()}
+            for name, (held, work) in rows.items()
+        },
+        of="part",
+        formulas=True,
+        expect={
+            "params": ("3*D*F", "4*D*N_heads*H", "D*V"),
+            "FLOPs_training": ("18*B*T*D*F", "24*B*T*D*N_heads*H + 12*B*T^2*N_heads*H", "6*B*T*D*V"),
+        },
+        note="Norms and activations are no products: their work is that of the vector units.",
+    )

@@ -1,6 +1,6 @@
 """How To Scale Your Model, chapter 5: what the schemes compute, send and hold, side by side."""
 
-from symscale import derivation
+from symscale import Relation, derivation
 
 BOOK = "How To Scale Your Model, ch. 5"
 LAYER = "In[B, D] * W_in[D, F] * W_out[F, D] -> Out[B, D]"
@@ -121,3 +121,82 @@ def mixed_or_fsdp(d):
     least = d.crossover(gathers.subs(eight), "<=", products.subs(eight), "B", exact=True, title="Where fewer would do")
     least = d.evaluate(least, values=known, expect="256")
     d.number("B_least", least.value * d.read("N_chips"), values=known, expect="1.05e6")
+
+
+SCHEMES = {
+    "data parallel": (DP, "X", "2*D*F", ("0", "8*D*F")),
+    "FSDP": (FSDP, "X", "2*D*F/X", ("4*D*F", "8*D*F")),
+    "tensor parallel": (TP, "Y", "2*D*F/Y", ("4*B*D", "4*B*D")),
+    "FSDP and tensor": (MIXED, "X*Y", "2*D*F/(X*Y)", ("4*B*D/X + 4*D*F/Y", "4*B*D/X + 8*D*F/Y")),
+}
+
+
+@derivation("training/side-by-side", title="The schemes side by side: shards, collectives, work and times", source=BOOK)
+def side_by_side(d):
+    rows = {name: scheme(d, text) for name, (text, *_) in SCHEMES.items()}
+    printed = SCHEMES.values()
+    d.table(
+        "What is sharded, and the elements of both weights on a chip",
+        {"arrays": "", "elements": "elements"},
+        rows=rows,
+        of="scheme",
+        formulas=True,
+        expect={"elements": [held for _, _, held, _ in printed]},
+    )
+    for n, name in enumerate(PASSES):
+        d.table(
+            f"Collectives of the {name} pass, and the bytes that a chip receives over long axes in bf16",
+            {name: "", "FLOPs": f"FLOPs_{name}", "bytes_long": f"bytes_{name}"},
+            rows=rows,
+            of="scheme",
+            formulas=True,
+            expect={
+                "FLOPs": [f"{4 + 4 * n}*B*D*F/({chips})" for _, chips, _, _ in printed],
+                "bytes_long": [sent[n] for *_, sent in printed],
+            },
+        )
+    d.table(
+        "Times of the forward pass over long axes, and when the network hides",
+        {"T_math": "T_math", "T_long": "T_long", "hides if": ""},
+        rows=rows,
+        of="scheme",
+        formulas=True,
+    )
+
+
+def scheme(d, text):
+    """Write a scheme down, and return its arrays, collectives, work, bytes and times over long axes."""
+    layer = d.program(text, passes=PASSES)
+    held = d.shards(layer, "W_in", "W_out")
+    found = {"arrays": ", ".join(f"{name}{layer.plan.results[name].layout}" for name in layer.program.leaves)}
+    found["elements"] = sum(held.values())
+    for name in PASSES:
+        d.counts(layer, name)
+        found[f"FLOPs_{name}"] = layer.costs[name].total_flops
+        found[f"bytes_{name}"] = received(d, layer, name)
+        found[name] = sent(layer, name)
+    t = d.times(layer)
+    long = "; ".join(f"{axis} >> 1" for axis in t.axes)
+    found |= {"T_math": t.math, "T_long": d.approximate("T_long", t.comms, long) if long else t.comms}
+    return found | {"hides if": hidden(d, t.math, found["T_long"], "B" if "B_X" in text else "Y")}
+
+
+def sent(layer, name):
+    """Return the collectives of a pass in words, those of one kind over one axis together."""
+    found = {}
+    for each in layer.costs[name].transfers:
+        kind = f"{each.collective.kind}_{''.join(each.collective.axes)}"
+        found.setdefault(kind, []).append(each.collective.value)
+    return "; ".join(f"{kind}: {', '.join(arrays)}" for kind, arrays in found.items()) or "none"
+
+
+def hidden(d, math, comms, unknown):
+    """Return for which values the arithmetic takes as long as the network: a relation, or words."""
+    if comms == 0:
+        return "always"
+    answer = d.crossover(math, ">=", comms, unknown, exact=True).headline
+    case = next(each for each in answer.cases if each.intervals)
+    (interval,) = case.intervals
+    op, border = ("<=", interval.hi) if unknown == "Y" else (">=", interval.lo)
+    conditions = [part for each in case.when for part in (" and ", each)][1:]
+    return (Relation(answer.unknown, op, border), *((" where ", *conditions) if conditions else ()))

@@ -40,6 +40,22 @@ def parameters(d):
     d.number("P_attention", parts["attention"], values=found.values, expect="12e9")
     d.number("P", sum(parts.values()), values=found.values)
     d.number("share", parts["MLP"] / sum(parts.values()), values=found.values, expect="0.8")
+    whole = sum(parts.values())
+    sums = {
+        "MLP": parts["MLP"],
+        "vocabulary": parts["embedding"] + parts["unembedding"],
+        "attention": parts["attention"],
+        "norms": parts["norms"],
+    }
+    d.table(
+        "Parameters by part",
+        {"formula": "", "params": "params", "percent": 100 * d.read("params") / whole},
+        rows={name: {"formula": form, "params": form} for name, form in sums.items()} | {"total": {"params": whole}},
+        of="part",
+        values=found.values,
+        expect={"params": ("56.4e9", "2.1e9", "12e9", None, None)},
+        units={"percent": "%"},
+    )
     d.number("ratio", d.read("F/D"), values=found.values, expect="3.5")
 
 

@@ -19,24 +19,21 @@ MATMUL = "x[B, D] * {weights}W[D, F] -> y[B, F]"
 ATTENTION = "Q[B, T, D] * K[B, S, D] -> A[B, T, S]; softmax_S(A) -> P[B, T, S]; P * V[B, S, D] -> O[B, T, D]"
 # The chapter's estimate for LLaMA 2-13B: 26 GB of weights, caches of 6.7 GB, or a fifth with 8 KV heads.
 MHA, GQA = ({"M_weights": 26 * 10**9, "M_cache": cache * 10**7} for cache in (670, 134))
+BATCHES = (1, 8, 16, 32, 64, 240)
 MHA_ROWS = {
-    1: ("4.98e-3", "200.61"),
-    8: ("12.13e-3", "659.30"),
-    16: ("20.30e-3", "787.99"),
-    32: ("36.65e-3", "873.21"),
-    64: ("69.33e-3", "923.13"),
-    240: ("249.09e-3", "963.53"),
+    "M_caches": ("6.7e9", "53.6e9", "107.2e9", "214.4e9", "428.8e9", "1608e9"),
+    "M_held": ("32.7e9", "79.6e9", "133.2e9", "240.4e9", "454.8e9", "1634e9"),
+    "T_step": ("4.98e-3", "12.13e-3", "20.30e-3", "36.65e-3", "69.33e-3", "249.09e-3"),
+    "rate": ("200.61", "659.30", "787.99", "873.21", "923.13", "963.53"),
 }
 # twice the tokens are so many times the work: of orders 2, 3, 1 and 2
 GROWTH = {"FLOPs": "4", "FLOPs_scores": "8", "FLOPs_cached": "2", "FLOPs_cached_scores": "4"}
 # with 8 KV heads
 GQA_ROWS = {
-    1: ("4.168e-3", "239.94"),
-    8: ("5.60e-3", "1429.2"),
-    16: ("7.232e-3", "2212.48"),
-    32: ("10.5e-3", "3047.62"),
-    64: ("17.04e-3", "3756.6"),
-    240: ("52.99e-3", "4529.34"),
+    "M_caches": ("1.34e9", "10.72e9", "21.44e9", "42.88e9", "85.76e9", "321.6e9"),
+    "M_held": ("27.34e9", "36.72e9", "47.44e9", "68.88e9", "111.76e9", "347.6e9"),
+    "T_step": ("4.168e-3", "5.60e-3", "7.232e-3", "10.5e-3", "17.04e-3", "52.99e-3"),
+    "rate": ("239.94", "1429.2", "2212.48", "3047.62", "3756.6", "4529.34"),
 }
 
 
@@ -232,20 +229,64 @@ def llama2_13b_gqa(d):
 
 @derivation("inference/latency-throughput", title="LLaMA 2-13B on eight chips: latency and throughput", source=BOOK)
 def latency_throughput(d):
-    any_model = inference(d)
-    spent = any_model.step.weight_read + any_model.step.cache_read
     slice_of_eight = {"N_chips": 8, **peak()}
     d.number("W_all", d.read("N_chips*W_hbm"), on="tpu-v5e", values=slice_of_eight, expect="6.56e12")
     d.number("M_all", d.read("N_chips*M_hbm"), on="tpu-v5e", values=slice_of_eight, expect="128e9")
     d.number("C_all", d.read("N_chips*C"), on="tpu-v5e", values=slice_of_eight, expect="1576e12")
-    for rows, bytes_ in ((MHA_ROWS, MHA), (GQA_ROWS, GQA)):
-        for batch, (step, rate) in rows.items():
-            values = {**bytes_, "N_chips": 8, "B": batch}
-            d.number("T_step", spent, on="tpu-v5e", values=values, expect=step)
-            d.number("rate", d.read("B") / spent, on="tpu-v5e", values=values, expect=rate)
-    held = any_model.held.weights + d.read("B") * any_model.held.cache
-    d.number("M_held", held, values={**MHA, "B": 16}, expect="133.2e9")
-    d.number("M_held", held, values={**GQA, "B": 64}, expect="111.76e9")
+    for heads, bytes_, expect in (("40 KV heads", MHA, MHA_ROWS), ("8 KV heads, weights as before", GQA, GQA_ROWS)):
+        d.table(
+            f"Decoding with {heads}",
+            decoding(d),
+            over={"B": BATCHES},
+            on="tpu-v5e",
+            values={**bytes_, "N_chips": 8},
+            units={"rate": "token/s"},
+            expect=expect,
+            fits="M_held <= N_chips*M_hbm",
+            front={"T_step": "least", "rate": "most"},
+        )
+
+
+def decoding(d):
+    """Return what caches take, what is held, how long a step reads, and tokens per second."""
+    any_model = inference(d)
+    spent = any_model.step.weight_read + any_model.step.cache_read
+    caches = d.read("B") * any_model.held.cache
+    return {
+        "M_caches": caches,
+        "M_held": any_model.held.weights + caches,
+        "T_step": spent,
+        "rate": d.read("B") / spent,
+    }
+
+
+@derivation("inference/slices", title="LLaMA 2-13B on slices of TPU v5e: latency, throughput and cost", source=BOOK)
+def slices(d):
+    columns = decoding(d)
+    chip = machine("tpu-v5e")
+    d.table(
+        "Decoding on three slices, 8192 tokens of context",
+        {
+            "M_chip": columns["M_held"] / d.read("N_chips"),
+            "T_step": columns["T_step"],
+            "rate": columns["rate"],
+            "rate_chip": columns["rate"] / d.read("N_chips"),
+            "cost": d.read("10^6*price*N_chips") / columns["rate"],
+        },
+        rows={
+            "4x2": {"N_chips": 8},
+            "4x4": {"N_chips": 16},
+            "4x8": {"N_chips": 32},
+        },
+        of="slice",
+        over={"B": (1, 8, 32, 64)},
+        on=chip,
+        values={**MHA, "price": chip.price},
+        units={"rate": "token/s", "rate_chip": "token/s", "cost": "USD", "price": "USD/s"},
+        fits="M_chip <= M_hbm",
+        front={"T_step": "least", "cost": "least"},
+        note="The network is left out. The cost is that of a million tokens at the list price.",
+    )
 
 
 @derivation("inference/max-batch", title="An invented model of 18 billion parameters on 16 chips, in int8", source=BOOK)

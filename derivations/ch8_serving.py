@@ -26,11 +26,17 @@ def llama(d, show=""):
 
 @derivation("serving/flops-per-dollar", title="How many FLOPs does a dollar buy?", source=BOOK)
 def flops_per_dollar(d):
-    found = []
-    for chip, expect in (("h100", "3.3e17"), ("tpu-v5p", "3.934e17"), ("tpu-v5e", "5.91e17")):
-        each = machine(chip)
-        known = {"C": each.peak("bf16"), "price": each.price}
-        found.append(d.number("FLOPs_dollar", d.read("C/price"), values=known, expect=expect))
+    chips = {machine(name).title: machine(name).figures for name in ("h100", "tpu-v5p", "tpu-v5e")}
+    found = d.table(
+        "Peak and price of a chip",
+        {"C": "C", "price_hour": "3600*price", "FLOPs_dollar": "C/price"},
+        rows=chips,
+        of="chip",
+        units={"price_hour": "USD/h", "FLOPs_dollar": "FLOP/USD"},
+        expect={"price_hour": ("10.8", "4.2", "1.2"), "FLOPs_dollar": ("3.3e17", "3.934e17", "5.91e17")},
+        note="Dense bf16 peaks at list prices.",
+    )
+    found = [each["FLOPs_dollar"] for each in found]
     d.remark("Each of them buys more than the one before:")
     d.number("gain", found[1] / found[0], expect="1.19")
     d.number("gain", found[2] / found[1], expect="1.50")
@@ -96,16 +102,69 @@ def critical_batch(d):
 def topology(d):
     found, weights, kept = llama(d, "held")
     known = {**found.values, "P": ROUND, "S": 8192}
-    batches = {"bf16": "43.2", "int8": "43.2", "int4": "43.2"}
+    room = d.read("N_chips*M_hbm")
+    rows = {}
     for kind, width in WIDTHS.items():
-        here = {**known, "b_w": d.read(width), "b_kv": d.read(width), "N_chips": CHIPS[kind]}
-        d.number("M_weights", weights, values=here)
-        d.number("M_token", kept / d.symbol("S"), values=here)
-        chips = d.crossover(weights, "<=", d.read("N_chips*M_hbm"), "N_chips", exact=True, title=kind)
-        d.evaluate(chips, on="tpu-v5e", values={k: v for k, v in here.items() if k != "N_chips"})
-        d.number("M_free", d.read("N_chips*M_hbm") - weights, on="tpu-v5e", values=here)
-        fits = d.crossover(weights + d.read("B") * kept, "<=", d.read("N_chips*M_hbm"), "B", exact=True, title=kind)
-        d.evaluate(fits, on="tpu-v5e", values=here, expect=batches[kind])
+        here = {**known, "b_w": d.read(width), "b_kv": d.read(width)}
+        least = d.crossover(weights, "<=", room, "N_chips", exact=True, title=kind)
+        least = d.evaluate(least, on="tpu-v5e", values=here)
+        fits = d.crossover(weights + d.read("B") * kept, "<=", room, "B", exact=True, title=kind)
+        most = d.evaluate(fits, on="tpu-v5e", values={**here, "N_chips": CHIPS[kind]}, expect="43.2")
+        rows[kind] = {**here, "N_chips": CHIPS[kind], "N_least": least.value, "B_most": most.value}
+    d.table(
+        "LLaMA 3-70B on TPU v5e, 8192 tokens of context",
+        {
+            "M_weights": weights,
+            "M_token": kept / d.symbol("S"),
+            "N_least": "N_least",
+            "N_slice": "N_chips",
+            "M_free": room - weights,
+            "B_most": "B_most",
+        },
+        rows=rows,
+        of="width",
+        on="tpu-v5e",
+        units={"N_least": "chip", "N_slice": "chip", "B_most": "sequences"},
+        expect={
+            "M_weights": ("140e9", "70e9", "35e9"),
+            "N_least": ("8.75", "4.38", "2.19"),
+            "N_slice": ("16", "8", "4"),
+            "M_free": ("116e9", "58e9", "29e9"),
+        },
+        note="N_least chips hold the weights; N_slice has the next slice; B_most caches fill what it leaves.",
+    )
+
+
+@derivation("serving/slices", title="LLaMA 3-70B on slices of TPU v5e: latency, throughput and cost", source=BOOK)
+def slices(d):
+    found, weights, kept = llama(d, "held")
+    chip = machine("tpu-v5e")
+    held = weights + d.read("B") * kept
+    spent = held / d.read("N_chips*W_hbm")
+    rows = {
+        f"{kind} on {chips}": {"b_w": d.read(width), "b_kv": d.read(width), "N_chips": chips}
+        for kind, width in WIDTHS.items()
+        for chips in (CHIPS[kind], 2 * CHIPS[kind])
+    }
+    d.table(
+        "Decoding with 8192 tokens of context",
+        {
+            "M_chip": held / d.symbol("N_chips"),
+            "T_step": spent,
+            "rate": d.read("B") / spent,
+            "rate_chip": d.read("B/N_chips") / spent,
+            "cost": d.read("10^6*N_chips*price/B") * spent,
+        },
+        rows=rows,
+        of="slice",
+        over={"B": (1, 16, 43, 128)},
+        on=chip,
+        values={**found.values, "P": ROUND, "S": 8192, "price": chip.price},
+        units={"rate": "token/s", "rate_chip": "token/s", "cost": "USD", "price": "USD/s"},
+        fits="M_chip <= M_hbm",
+        front={"T_step": "least", "cost": "least"},
+        note="A step reads all that is held, without arithmetic and network. The cost is that of a million tokens.",
+    )
 
 
 @derivation("serving/queries", title="With HBM full a step reads all of it: queries per second and chip", source=BOOK)

@@ -21,10 +21,10 @@ from symscale.derivation.minimum import Optimised, optimise
 from symscale.derivation.networks import algorithm_step, collective_step, sending_step
 from symscale.derivation.proof import Equal
 from symscale.derivation.recount import Recount
-from symscale.derivation.scheduling import Scheduling
 from symscale.derivation.sizes import fitting
 from symscale.derivation.spent import times_step
 from symscale.derivation.step import Derivation, Step
+from symscale.derivation.tabling import Tabling
 from symscale.derivation.terms import OWN, Terms, read
 from symscale.derivation.verbs import (
     expected_answer,
@@ -52,7 +52,7 @@ PASSES = {
 }
 
 
-class Builder(Scheduling):
+class Builder(Tabling):
     """A derivation being written: `d` in a derivation file."""
 
     def __init__(self, title: str, source: str = "", terms: Terms = OWN) -> None:

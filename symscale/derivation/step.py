@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 
 import sympy as sp
 
+from symscale.derivation.sheet import Sheet
 from symscale.errors import StepError
 from symscale.frozen import dataclass
 from symscale.notation.order import Order
@@ -16,7 +17,7 @@ from symscale.solve.relation import Relation
 # Words with formulas among them, which each format prints in its own way.
 Prose: TypeAlias = str | tuple[str | sp.Expr | Relation, ...]
 
-KINDS = ("given", "count", "substitute", "approximate", "solve", "optimise", "evaluate", "remark")
+KINDS = ("given", "count", "substitute", "approximate", "solve", "optimise", "evaluate", "table", "remark")
 
 
 class Proof(Protocol):
@@ -34,7 +35,8 @@ class Proof(Protocol):
 class Step:
     """One step: its kind, a title, the reason in words, equations, lines of notation, and proofs.
 
-    `given` labels conditions under which the equations hold; `labels` stand beside equations (one each, or none).
+    `conditions` are those under which the equations hold; `units` stand beside equations (one each, or none). In a
+    table each equation is the cell where `sheet` has its place.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Step:
     lines: tuple[Prose, ...] = ()
     conditions: tuple[Relation, ...] = ()
     units: tuple[str, ...] = ()
+    sheet: Sheet | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title[:1].upper() + self.title[1:])

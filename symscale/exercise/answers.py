@@ -20,7 +20,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from symscale.derivation.registry import blackboard, folders
 from symscale.errors import SymscaleError
 from symscale.exercise.compiled import TEXTS
 from symscale.frozen import dataclass
-from symscale.machine import Machine, chosen
+from symscale.machine import chosen
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.numbers import format_number
 from symscale.notation.text import to_text
@@ -103,24 +102,10 @@ def known(row: Row) -> dict[sp.Symbol, sp.Expr]:
     found: dict[sp.Symbol, sp.Expr] = {}
     chip = chosen(row.on or None)
     if chip is not None:
-        found |= {symbol(f"C_{dtype}"): sp.Rational(value) for dtype, value in chip.peaks}
-        dtype = "bf16" if "bf16" in dict(chip.peaks) else None
-        found |= {symbol(name): sp.Rational(value) for name, value in {**chip.constants(dtype), **chip.cores}.items()}
-        found |= {symbol(name): sp.Integer(value) for name, value in joined(chip).items()}
+        found |= {symbol(name): value for name, value in chip.figures.items()}
     if row.model:
         found |= values(model(row.model))
     return {**found, **{symbol(name): read(text) for name, text in row.given.items()}}
-
-
-def joined(chip: Machine) -> dict[str, int]:
-    """Return how many chips a host (N_host) and a whole torus (N_pod) have, where the chip's file says so.
-
-    Of a cluster they are also how many children a switch of a level joins (D_node and so on).
-    """
-    pods = [prod(each.pod) for each in chip.networks if each.pod]
-    levels = {f"D_{level.name}": level.size for each in chip.networks if each.kind == "tree" for level in each.levels}
-    found = {"N_host": chip.chips_per_host, "N_pod": pods[0] if pods else None, **levels}
-    return {name: count for name, count in found.items() if count is not None}
 
 
 def candidates(row: Row) -> list[sp.Expr]:

@@ -29,10 +29,10 @@ __all__ = [
 
 
 class _Package(ModuleType):
-    """`from symscale import machine` gives this package; called, it looks a chip up."""
+    """`from symscale import machine` gives this package; called, it looks a chip, a slice or a cluster up."""
 
     def __call__(self, name: str) -> Machine:
-        return machine(name)
+        return chosen(name) or machine(name)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 
 import sympy as sp
 
@@ -173,6 +174,21 @@ class Machine:
                 found |= {level.symbol: level.bandwidth for level in network.levels}
         found["T_hop"] = self.main_network.hop_time if self.main_network else None
         return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def figures(self) -> dict[str, sp.Rational]:
+        """Every number of the chip by the name that formulas use, in base units.
+
+        These are `constants`, peaks by dtype (C_int8), `cores`, the price, how many chips a host (N_host) and a whole
+        torus (N_pod) have, and how many children a switch of a level of a cluster joins (D_node).
+        """
+        found: dict[str, sp.Rational | int | None] = {f"C_{dtype}": value for dtype, value in self.peaks}
+        found |= {**self.constants("bf16" if "bf16" in dict(self.peaks) else None), **self.cores}
+        pods = [prod(each.pod) for each in self.networks if each.pod]
+        found |= {"N_host": self.chips_per_host, "N_pod": pods[0] if pods else None, "price": self.price}
+        trees = [level for each in self.networks if each.kind == "tree" for level in each.levels]
+        found |= {f"D_{level.name}": level.size for level in trees}
+        return {name: sp.Rational(value) for name, value in found.items() if value is not None}
 
 
 def wraps(network: Network, size: int | sp.Expr, links: int = 1) -> bool:

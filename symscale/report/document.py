@@ -8,10 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symscale.derivation.sheet import Sheet
 from symscale.derivation.step import Derivation, Prose, Step, checked
 from symscale.notation.order import Order
 from symscale.report.plain import in_units, one_line, statements
 from symscale.report.prose import code_span, equation_latex, escape_latex, escape_markdown, fence, inline, markdown_math
+from symscale.report.sheets import sheet_table
 from symscale.report.wide import width
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def _view(derivation: Derivation, escape: Callable[[str], str]) -> dict[str, Any
 
 
 def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, Any]:
-    scaled, units = in_units(step)
+    scaled, units = in_units(step) if step.sheet is None else ([], [])
     equations = [equation_latex(each, order) for each in scaled]
     notes = _plain(step.lines) if step.kind == "count" and len(step.lines) == len(equations) else ()
     return {
@@ -62,7 +64,13 @@ def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, A
         "code": [line for each in _plain(step.lines) for line in statements(each)] if step.kind == "given" else [],
         "size": _size([] if notes else equations),
         "units": units,
+        "table": "" if step.sheet is None else _table(step, step.sheet, order, escape),
+        "mark": "" if step.sheet is None else escape(step.sheet.mark),
     }
+
+
+def _table(step: Step, sheet: Sheet, order: Order, escape: Callable[[str], str]) -> str:
+    return sheet_table(step, sheet, "md" if escape is escape_markdown else "latex", order)
 
 
 def _size(equations: list[str]) -> str:

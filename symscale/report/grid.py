@@ -113,9 +113,11 @@ def aligned(
     order = order or Order()
     heads = [_text(each.head, order) for each in columns]
     cells = [[_text(each, order) for each in row] for row in rows]
-    below = _spilled(heads, rows, cells, room)
+    below = _spilled(heads, columns, rows, cells, room)
     kept = [n for n in range(len(heads)) if not below or any(row[n] for row in cells)]
     widths = [max([len(heads[n]), *(len(row[n]) for row in cells)]) for n in kept]
+    if sum(widths) + _GAP * (len(widths) - 1) > room:
+        widths = [max([*map(len, heads[n].split()), 0, *(len(row[n]) for row in cells)]) for n in kept]
     _narrowed(widths, [columns[n] for n in kept], room)
     lines = []
     for at, row in enumerate([heads, *cells]):
@@ -127,16 +129,25 @@ def aligned(
 
 
 def _spilled(
-    heads: Sequence[str], rows: Sequence[Sequence[Cell]], cells: list[list[str]], room: int
+    heads: Sequence[str],
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Cell]],
+    cells: list[list[str]],
+    room: int,
 ) -> dict[int, list[str]]:
     """Take the longest formulas out of the cells until the lines fit, and return them by row."""
     formulas = sorted(
         ((len(cells[at][n]), at, n) for at, row in enumerate(rows) for n, each in enumerate(row) if _formula(each)),
         key=lambda each: (-each[0], each[1:]),
     )
+    words = [n for n, column in enumerate(columns) if not column.right and n not in {n for _, _, n in formulas}]
     taken: list[tuple[int, int, str]] = []
     for _, at, n in formulas:
-        widths = (max([len(heads[m]), *(len(row[m]) for row in cells)]) for m in range(len(heads)))
+        # heads may stand on two lines, and so may words
+        widths = [max([0, *map(len, heads[m].split()), *(len(row[m]) for row in cells)]) for m in range(len(heads))]
+        widest = max(words, key=widths.__getitem__, default=0)
+        if words:
+            widths[widest] = min(widths[widest], _LEAST)
         if sum(widths) + _GAP * (len(heads) - 1) <= room:
             break
         taken.append((at, n, cells[at][n]))
@@ -144,7 +155,8 @@ def _spilled(
     several = len({n for _, n, _ in taken}) > 1
     below: dict[int, list[str]] = {}
     for at, n, text in sorted(taken):
-        below.setdefault(at, []).append(f"{heads[n]}: {text}" if several and heads[n] else text)
+        named = heads[n] and (several or not isinstance(columns[n].head, str))
+        below.setdefault(at, []).append(f"{heads[n]}: {text}" if named else text)
     return below
 
 

@@ -39,6 +39,13 @@ def step_text(number: int, step: Step, order: Order) -> str:
     if step.conditions:
         shown = " and ".join(equation_text(each, order) for each in step.conditions)
         lines += _filled(f"If {shown}:", _REASON)
+    if step.sheet is not None:
+        # the layout of tables builds on what stands here, and few steps have one
+        from symscale.report.sheets import sheet_table
+
+        made = sheet_table(step, step.sheet, "text", order, WIDTH - len(_EQUATION))
+        mark = ["", *_filled(step.sheet.mark, _REASON)] if step.sheet.mark else []
+        return "\n".join([*lines, "", *_indented(made.split("\n")), *mark])
     scaled, units = in_units(step)
     equations = [equation_text(each, order) for each in scaled]
     if step.kind == "count" and len(step.lines) == len(equations):

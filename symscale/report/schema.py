@@ -18,9 +18,10 @@ from symscale.notation.latex import relation_latex
 from symscale.notation.order import Order
 from symscale.notation.text import to_text
 from symscale.report.plain import exact_text, words
+from symscale.report.sheets import sheet_data
 from symscale.solve.relation import Case, Relation
 
-VERSION = "1.0"
+VERSION = "1.1"
 
 
 def json(answered: Answered, table: Table | None = None) -> str:
@@ -150,6 +151,7 @@ def _step(step: Step, order: Order) -> dict[str, Any]:
         "units": list(step.units) or [""] * len(step.equations),
         "latex": _latex(step.equations, order),
         "lines": [words(each, order) for each in step.lines],
+        "table": None if step.sheet is None else sheet_data(step, step.sheet, order),
         # `checks` names the proofs that have run; one that fails raises StepError before anything is printed
         "checks": [{"name": each.name, "passed": each.name in step.checks} for each in step.proofs],
     }

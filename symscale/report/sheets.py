@@ -1,0 +1,66 @@
+"""Tables of derivations: the cells of a step, a column in one unit, set by the grid that sets every table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+from symscale.derivation.sheet import Cell, Sheet
+from symscale.derivation.step import Step
+from symscale.notation.numbers import displayed, format_number
+from symscale.notation.order import Order
+from symscale.notation.text import to_text
+from symscale.report.grid import Cell as Shown
+from symscale.report.grid import Column, table
+from symscale.report.plain import WIDTH, exact_text, words
+from symscale.solve.relation import Relation
+
+DIGITS = 4
+
+
+def sheet_table(step: Step, sheet: Sheet, style: str, order: Order, room: int = WIDTH) -> str:
+    """Return the table of a step in `text`, `md` or `latex`; numbers are rounded to four digits."""
+    columns, cells = [], []
+    for n, head in enumerate(sheet.columns):
+        values = [_value(row[n], step) for row in sheet.rows]
+        unit, shown = _column(values, head.unit)
+        numeric = any(isinstance(each, sp.Expr) and each.is_number for each in values)
+        label: Shown = (head.label, f" [{unit}]") if unit and not isinstance(head.label, str) else head.label
+        columns.append(Column(label, right=numeric))
+        cells.append(shown)
+    return table(columns, list(zip(*cells, strict=True)), style, order, room)
+
+
+def sheet_data(step: Step, sheet: Sheet, order: Order) -> dict[str, Any]:
+    """Return the table of a step for JSON: exact values as text that reads back, in base units."""
+
+    def said(cell: Cell) -> str:
+        value = _value(cell, step)
+        if isinstance(value, sp.Expr):
+            return to_text(value, order)
+        return exact_text(value, order) if isinstance(value, Relation) else words(value, order)
+
+    columns = [{"name": said(head.label), "unit": head.unit} for head in sheet.columns]
+    return {"columns": columns, "rows": [[said(cell) for cell in row] for row in sheet.rows], "note": sheet.mark}
+
+
+def _value(cell: Cell, step: Step) -> Shown:
+    return step.equations[cell].rhs if isinstance(cell, int) else cell
+
+
+def _column(values: Sequence[Shown], unit: str) -> tuple[str, list[Shown]]:
+    """Return the unit of a column with the prefix of one of its numbers, and its cells with numbers in that unit."""
+    numbers = sorted((each for each in values if isinstance(each, sp.Expr) and each.is_number and each != 0), key=float)
+    factor: sp.Expr = sp.S.One
+    if unit and numbers:
+        # the smallest is a number from 1 on, unless the largest would be long
+        least = numbers[0] if numbers[-1] < 1000 * numbers[0] else numbers[len(numbers) // 2]
+        scaled, unit = displayed(least, unit)
+        factor = scaled / least
+    shown: list[Shown] = [
+        format_number(each * factor, DIGITS) if isinstance(each, sp.Expr) and each.is_number else each
+        for each in values
+    ]
+    return unit, shown
