@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 import sympy as sp
 
-from symscale.derivation import Builder, verify
+from symscale.derivation import Builder, tabling, verify
 from symscale.derivation import builder as blackboard_module
 from symscale.derivation.registry import entry, ids
 from symscale.derivation.step import doubled
@@ -78,8 +78,12 @@ def twice(text: str) -> str:
 @pytest.mark.parametrize("name", LIBRARY)
 def test_doubling_an_expectation_fails(name, monkeypatch):
     seen = []
-    for check in ("expected_formula", "expected_answer"):
-        original = getattr(blackboard_module, check)
+    for module, check in (
+        (blackboard_module, "expected_formula"),
+        (blackboard_module, "expected_answer"),
+        (tabling, "expected_formula"),
+    ):
+        original = getattr(module, check)
 
         def mutant(*arguments, original=original):
             original(*arguments)
@@ -89,7 +93,7 @@ def test_doubling_an_expectation_fails(name, monkeypatch):
                 with pytest.raises(StepError):
                     original(*found, twice(text))
 
-        monkeypatch.setattr(blackboard_module, check, mutant)
+        monkeypatch.setattr(module, check, mutant)
     number = blackboard_module.expected_number
 
     def numeric(value, text):
@@ -98,7 +102,8 @@ def test_doubling_an_expectation_fails(name, monkeypatch):
         with pytest.raises(StepError):
             number(2 * value, text)
 
-    monkeypatch.setattr(blackboard_module, "expected_number", numeric)
+    for module in (blackboard_module, tabling):
+        monkeypatch.setattr(module, "expected_number", numeric)
     entry(name).write(Builder(name))
     assert seen or name in NOTHING_EXPECTED
 

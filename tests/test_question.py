@@ -243,7 +243,7 @@ def test_every_step_is_checked_and_every_mutant_is_caught(program):
 @pytest.mark.parametrize("options", [{}, {"on": "tpu-v5p"}, {"mesh": {"X": sp.Integer(16)}, "on": "tpu-v5p"}])
 def test_json_is_versioned_and_reads_back(options):
     document = json.loads(as_json(ask(FSDP, solve="B", **options)))
-    assert document["schema"] == "symscale.derive/1.0"
+    assert document["schema"] == "symscale.derive/1.1"
     headline = document["crossovers"][document["headline"]]
     assert headline["form"] == ("exact" if "mesh" in options else "approx")
     for each in document["passes"].values():

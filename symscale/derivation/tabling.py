@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -60,12 +61,18 @@ class Cells:
     def _both(cell: sp.Expr, formula: sp.Expr, values: Point, rng: random.Random) -> tuple[float, float]:
         inside = {name for value in values.values() for name in value.free_symbols}
         free = (cell.free_symbols | inside | formula.free_symbols) - set(values)
+        found = None
         for _ in range(ATTEMPTS if free else 1):
             point = dict(random_point(free, rng)) if free else {}
             known = {name: sp.Float(float_value(value, point), 17) for name, value in values.items()}
             both = float_value(cell, point), float_value(formula, {**point, **known})
-            if all(each == each for each in both):
-                return both
+            if all(not math.isnan(each) for each in both):
+                found = both
+                # a floor may be zero there, and twice as much would be too
+                if any(both):
+                    return both
+        if found is not None:
+            return found
         raise StepError(f"Too few random points have a real value of {to_text(cell)} to check it.")
 
 

@@ -37,18 +37,31 @@ _GAP = 2
 _LEAST = 36
 # Formulas of a LaTeX table wider than this are set on several lines.
 _FORMULA = 44
-# Characters that a line holds in each LaTeX size, with the indent of a list taken off.
-_SIZES = ((76, ""), (84, r"\small"), (93, r"\footnotesize"), (105, r"\scriptsize"))
+# The width of a character in each LaTeX size, of a line in a list, and of the space between columns [pt].
+_SIZES = ((5.6, ""), (5.1, r"\small"), (4.6, r"\footnotesize"), (4.1, r"\scriptsize"))
+_LINE_WIDTH, _BETWEEN = 428, 12
 # Room above and below a fraction.
+_BELOW_RULE = r"\rule{0pt}{2.6ex}"
 _STRUT = r"\rule[-2.4ex]{0pt}{6ex}"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its head, and whether its cells are set flush right."""
+    """A column: its head, whether its cells are set flush right, and the unit of all of them."""
 
     head: Cell
     right: bool = False
+    unit: str = ""
+
+    @property
+    def bracketed(self) -> str:
+        """The unit in brackets, if there is one."""
+        return f"[{self.unit}]" if self.unit else ""
+
+    @property
+    def label(self) -> Cell:
+        """The head with its unit."""
+        return (*_prose(self.head), f" {self.bracketed}") if self.unit else self.head
 
 
 def grid(
@@ -111,7 +124,7 @@ def aligned(
 ) -> list[str]:
     """Return the lines of a table, columns under one another; formulas too long for a line stand below their row."""
     order = order or Order()
-    heads = [_text(each.head, order) for each in columns]
+    heads = [_text(each.label, order) for each in columns]
     cells = [[_text(each, order) for each in row] for row in rows]
     below = _spilled(heads, columns, rows, cells, room)
     kept = [n for n in range(len(heads)) if not below or any(row[n] for row in cells)]
@@ -205,13 +218,13 @@ def _text(cell: Cell, order: Order) -> str:
     return re.sub(r"\s", " ", shown)
 
 
-def _prose(cell: Cell) -> Prose:
-    return cell if isinstance(cell, str | tuple) else (cell,)
+def _prose(cell: Cell) -> tuple[str | sp.Expr | Relation, ...]:
+    return cell if isinstance(cell, tuple) else (cell,)
 
 
 def _markdown(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: Order) -> str:
     rule = "|".join("--:" if each.right else ":--" for each in columns)
-    cells = [[_marked(each, order) for each in row] for row in ([column.head for column in columns], *rows)]
+    cells = [[_marked(each, order) for each in row] for row in ([column.label for column in columns], *rows)]
     lines = [f"| {' | '.join(each)} |" for each in cells]
     return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
 
@@ -224,22 +237,37 @@ def _marked(cell: Cell, order: Order) -> str:
 
 def _latex(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: Order) -> str:
     """Return a tabular with plain rules, in the size that fits a page; where none does, words are broken."""
-    every = [[each.head for each in columns], *rows]
-    cells = [[_set(each, order) for each in row] for row in every]
-    widths = [max(_width(row[n]) for row in cells) for n in range(len(columns))]
-    whole = sum(widths) + 2 * len(columns)
-    size = next((size for most, size in _SIZES if whole <= most), _SIZES[-1][1])
+    heads = [[_set(each.label, order) for each in columns]]
+    cells = [[_set(each, order) for each in row] for row in rows]
+    if any(each.unit for each in columns) and _across(_widths([*heads, *cells]), _SIZES[0][0]) > _LINE_WIDTH:
+        heads = [[_set(each.head, order) for each in columns], [_set(each.bracketed, order) for each in columns]]
+    widths = _widths([*heads, *cells])
+    character, size = next((each for each in _SIZES if _across(widths, each[0]) <= _LINE_WIDTH), _SIZES[-1])
     flush = ["r" if each.right else "l" for each in columns]
-    most = _SIZES[-1][0]
-    if whole > most:
+    over = _across(widths, character) - _LINE_WIDTH
+    if over > 0:
         widest = max((n for n in range(len(columns)) if flush[n] == "l"), key=lambda n: widths[n], default=0)
-        share = max(most - whole + widths[widest], 12) / most
+        share = max(widths[widest] * character - over, 12 * character) / _LINE_WIDTH
         flush[widest] = f"p{{{share:.2f}\\linewidth}}"
         cells = [[rf"\raggedright {c}" if n == widest else c for n, c in enumerate(row)] for row in cells]
-    lines = [f"{' & '.join(each)}{_STRUT if _tall(each) else ''} \\tabularnewline" for each in cells]
-    head = [lines[0], r"\hline"] if any(cells[0]) else []
-    tabular = "\n".join([r"\hline", *head, *lines[1:], r"\hline"])
+    above = [*_rows(heads), r"\hline"] if any(map(any, heads)) else []
+    tabular = "\n".join([r"\hline", *above, *_rows(cells), r"\hline"])
     return f"{{{size}\\noindent\n\\begin{{tabular}}{{{''.join(flush)}}}\n{tabular}\n\\end{{tabular}}\\par}}\\smallskip"
+
+
+def _rows(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows with room around fractions, and below the rule above them."""
+    struts = [_STRUT if _tall(row) else "" if n else _BELOW_RULE for n, row in enumerate(cells)]
+    return [f"{' & '.join(row)}{strut} \\tabularnewline" for row, strut in zip(cells, struts, strict=True)]
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(_width, column)) for column in zip(*rows, strict=True)]
+
+
+def _across(widths: Sequence[int], character: float) -> float:
+    """Return about how wide a table is [pt]."""
+    return sum(widths) * character + _BETWEEN * len(widths)
 
 
 def _tall(row: Sequence[str]) -> bool:
@@ -262,4 +290,6 @@ def _set(cell: Cell, order: Order) -> str:
 def _width(latex: str) -> int:
     """Return about how many characters wide a cell is set: its longest line."""
     lines = latex.replace(r"\begin{aligned}", "").replace(r"\end{aligned}", "").split(r"\\")
-    return max(width(re.sub(r"[$]|\{\}", "", each)) for each in lines)
+    plain = (re.sub(r"\\[_&%#{}]", "x", re.sub(r"[$]|\{\}", "", each)) for each in lines)
+    # signs in formulas have room around them
+    return max(map(width, plain)) + 2 * latex.count(" + ")

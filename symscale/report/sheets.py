@@ -26,9 +26,9 @@ def sheet_table(step: Step, sheet: Sheet, style: str, order: Order, room: int = 
     for n, head in enumerate(sheet.columns):
         values = [_value(row[n], step) for row in sheet.rows]
         unit, shown = _column(values, head.unit)
-        numeric = any(isinstance(each, sp.Expr) and each.is_number for each in values)
-        label: Shown = (head.label, f" [{unit}]") if unit and not isinstance(head.label, str) else head.label
-        columns.append(Column(label, right=numeric))
+        computed = [each for each in values if isinstance(each, sp.Expr)]
+        numeric = bool(computed) and all(each.is_number for each in computed)
+        columns.append(Column(head.label, numeric, unit))
         cells.append(shown)
     return table(columns, list(zip(*cells, strict=True)), style, order, room)
 
