@@ -155,13 +155,14 @@ def side_by_side(d):
                 "bytes_long": [sent[n] for *_, sent in printed],
             },
         )
-    d.table(
-        "Times of the forward pass over long axes, and when the network hides",
-        {"T_math": "T_math", "T_long": "T_long", "hides if": ""},
-        rows=rows,
-        of="scheme",
-        formulas=True,
-    )
+    for name in PASSES:
+        d.table(
+            f"Times of the {name} pass over long axes, and when the network hides",
+            {"T_math": f"T_math_{name}", "T_long": f"T_long_{name}", "hides if": ""},
+            rows={each: {**row, "hides if": row[f"hides {name}"]} for each, row in rows.items()},
+            of="scheme",
+            formulas=True,
+        )
 
 
 def scheme(d, text):
@@ -175,10 +176,13 @@ def scheme(d, text):
         found[f"FLOPs_{name}"] = layer.costs[name].total_flops
         found[f"bytes_{name}"] = received(d, layer, name)
         found[name] = sent(layer, name)
-    t = d.times(layer)
-    long = "; ".join(f"{axis} >> 1" for axis in t.axes)
-    found |= {"T_math": t.math, "T_long": d.approximate("T_long", t.comms, long) if long else t.comms}
-    return found | {"hides if": hidden(d, t.math, found["T_long"], "B" if "B_X" in text else "Y")}
+        t = d.times(layer, name)
+        long = "; ".join(f"{axis} >> 1" for axis in t.axes)
+        found[f"T_math_{name}"] = t.math
+        found[f"T_long_{name}"] = d.approximate("T_long", t.comms, long) if long else t.comms
+        unknown = "B" if "B_X" in text else "Y"
+        found[f"hides {name}"] = hidden(d, t.math, found[f"T_long_{name}"], unknown)
+    return found
 
 
 def sent(layer, name):

@@ -194,11 +194,22 @@ def step(d):
 def llama2_13b(d):
     llama = inference(d, "llama2-13b", show="held")
     known = {**llama.values, "b_w": 2, "b_kv": 2, "S": 8192, "N_chips": 8}
-    d.number("N_params", llama.parts["MLP"], values=known, expect="8.5e9")
+    parts = llama.parts
+    rows = {
+        "MLP": parts["MLP"],
+        "vocabulary": parts["embedding"] + parts["unembedding"],
+        "attention": parts["attention"],
+        "all, with norms": llama.parameters,
+    }
+    d.table(
+        "Parameters by part",
+        {"formula": "", "N_params": "form", "M_part": "b_w*form"},
+        rows={name: {"formula": form, "form": form} for name, form in rows.items()},
+        of="part",
+        values=known,
+        expect={"N_params": ("8.5e9", "327.68e6", "4.2e9", "13.0e9"), "M_part": (None, None, None, "26e9")},
+    )
     d.number("M_MLP", d.read("b_w") * llama.parts["MLP"], values=known, expect="17e9")
-    d.number("N_params", llama.parts["embedding"] + llama.parts["unembedding"], values=known, expect="327.68e6")
-    d.number("N_params", llama.parts["attention"], values=known, expect="4.2e9")
-    d.number("N_params", llama.parameters, values=known, expect="13.0e9")
     d.number("M_weights", llama.held.weights, values=known, expect="26e9")
     d.number("M_cache", llama.held.cache, values=known, expect="6.7e9")
     d.expect(llama.held.cache, "2*b_kv*H*K*L*S")

@@ -197,7 +197,8 @@ def tabled(asked: Asked) -> tuple[list[dict[str, sp.Expr]], Step]:
 def _reason(asked: Asked, computed: Mapping[str, sp.Expr]) -> Prose:
     """Return what the author says of the table, and the values that all rows share."""
     varied = {name for line in asked.lines for name in (*line.point, *line.unstated)}
-    names = {name for each in computed.values() for name in each.free_symbols}
+    forms = [*computed.values(), *(value for line in asked.lines for value in line.point.values())]
+    names = {name for each in forms for name in each.free_symbols}
     shared = sorted((names & set(asked.known)) - varied, key=str)
     pairs: list[str | sp.Expr | Relation] = []
     for name in shared:

@@ -55,10 +55,14 @@ def _column(values: Sequence[Shown], unit: str) -> tuple[str, list[Shown]]:
     numbers = sorted((each for each in values if isinstance(each, sp.Expr) and each.is_number and each != 0), key=float)
     factor: sp.Expr = sp.S.One
     if unit and numbers:
+        base = unit
+        scaled, unit = displayed(numbers[0], base)
+        factor = scaled / numbers[0]
         # the smallest is a number from 1 on, unless the largest would be long
-        least = numbers[0] if numbers[-1] < 1000 * numbers[0] else numbers[len(numbers) // 2]
-        scaled, unit = displayed(least, unit)
-        factor = scaled / least
+        if numbers[-1] * factor >= 10**4:
+            middle = numbers[len(numbers) // 2]
+            scaled, unit = displayed(middle, base)
+            factor = scaled / middle
     shown: list[Shown] = [
         format_number(each * factor, DIGITS) if isinstance(each, sp.Expr) and each.is_number else each
         for each in values
