@@ -233,6 +233,8 @@ def levels(d):
         },
         note="Each switch joins n children of bandwidth W_child, one way; W_gpu is what is left for each GPU below.",
     )
+    ports = {name: pod[name] for name in ("D_node", "W_ib")}
+    d.number("W_out", d.read("D_node*W_ib"), values=ports, expect="400e9")
 
 
 def sizes(d, figures):

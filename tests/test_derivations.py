@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 import sympy as sp
 
-from symscale.derivation import Builder, tabling, verify
+from symscale.derivation import Builder, filling, verify
 from symscale.derivation import builder as blackboard_module
 from symscale.derivation.registry import entry, ids
 from symscale.derivation.step import doubled
@@ -81,7 +81,7 @@ def test_doubling_an_expectation_fails(name, monkeypatch):
     for module, check in (
         (blackboard_module, "expected_formula"),
         (blackboard_module, "expected_answer"),
-        (tabling, "expected_formula"),
+        (filling, "expected_formula"),
     ):
         original = getattr(module, check)
 
@@ -102,7 +102,7 @@ def test_doubling_an_expectation_fails(name, monkeypatch):
         with pytest.raises(StepError):
             number(2 * value, text)
 
-    for module in (blackboard_module, tabling):
+    for module in (blackboard_module, filling):
         monkeypatch.setattr(module, "expected_number", numeric)
     entry(name).write(Builder(name))
     assert seen or name in NOTHING_EXPECTED

@@ -61,6 +61,11 @@ def test_numbers_of_the_chip_and_of_rows_go_in():
     assert d.steps[0].sheet.rows[0][:2] == ("one", sp.Integer(1))
 
 
+def test_values_of_rows_may_depend_on_a_range():
+    found = board().table("t", {"y": "form"}, rows={"a": {"form": 2 * B}, "b": {"form": B**2}}, over={"B": (3, 5)})
+    assert [each["y"] for each in found] == [6, 10, 9, 25]
+
+
 def test_formulas_keep_their_symbols():
     d = board()
     found = d.table(
@@ -95,6 +100,8 @@ def test_what_nobody_states_is_left_open():
         ({"B": "2*B"}, {"over": {"B": (1, 2)}}, "column B is there twice"),
         ({"y": "2*B"}, {}, "has no rows"),
         ({"y": "2*B"}, {"over": {"B": ()}}, "has no rows"),
+        ({"y": ""}, {"rows": {"first": {"y": "words"}}}, "has words alone"),
+        ({"y": "2*B"}, {"rows": {"first": {"B": 1}}, "over": {"B": (1, 2)}}, "B has a value in a row"),
         ({"y": "2*B"}, {"over": {"B": (1,), "D": (1,)}}, "No column depends on D"),
         ({"y": "2*B"}, {"over": {"B": (1, 2)}, "expect": {"y": ("2",)}}, "1 cells of y are expected"),
         ({"y": "2*B"}, {"over": {"B": (1, 2)}, "front": {"y": "fewest"}}, "cannot have 'fewest'"),
