@@ -9,10 +9,11 @@ import sympy as sp
 
 from symscale.derivation.layer import Layer
 from symscale.derivation.step import Step
-from symscale.machine import Machine, chosen
+from symscale.derivation.terms import Terms
+from symscale.machine import Machine
 from symscale.notation.formula import parse_formula
 from symscale.notation.order import Order
-from symscale.vocabulary import expression, symbol
+from symscale.vocabulary import symbol
 
 if TYPE_CHECKING:
     from symscale.collectives import Loop
@@ -26,6 +27,7 @@ class Scheduling:
     steps: list[Step]
     order: Order
     layer: Layer | None
+    terms: Terms
 
     def pipeline(self, name: str, show: str = "") -> Pipelined:
         """Return a pipeline schedule (gpipe, 1f1b, interleaved, zb-h1, zb-h2) in closed form, and write it down.
@@ -98,8 +100,5 @@ class Scheduling:
         from symscale.derivation.evaluate import numbers
         from symscale.derivation.least import least
 
-        given = {
-            symbol(key): parse_formula(value).expr if isinstance(value, str) else expression(value)
-            for key, value in (values or {}).items()
-        }
-        return least(self, name, objective, over, numbers(self.layer, chosen(on), given), whole)
+        given = self.terms.given(values)
+        return least(self, name, objective, over, numbers(self.layer, self.terms.chip(on), given), whole)

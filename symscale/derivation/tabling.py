@@ -13,7 +13,7 @@ from symscale.derivation.filling import Asked, Line, read, shown_unit, tabled
 from symscale.derivation.scheduling import Scheduling
 from symscale.derivation.sheet import Cell, Head
 from symscale.errors import SymscaleError
-from symscale.machine import Machine, chosen
+from symscale.machine import Machine
 from symscale.solve.relation import Relation
 from symscale.vocabulary import symbol
 
@@ -54,16 +54,16 @@ class Tabling(Scheduling):
         """
         listed = _formulas(columns)
         heads, lines = _lines(listed, over or {}, rows or {}, of)
-        given = {symbol(name): read(value) for name, value in (values or {}).items()}
+        given = self.terms.given(values)
         found, step = tabled(
             Asked(
                 title,
                 listed,
                 lines,
                 heads,
-                given if formulas else numbers(self.layer, chosen(on), given),
+                given if formulas else numbers(self.layer, self.terms.chip(on), given),
                 units or {},
-                expect or {},
+                (expect or {}) if self.terms.own else {},
                 front or {},
                 fits,
                 formulas,

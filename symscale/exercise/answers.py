@@ -25,7 +25,8 @@ from typing import Any
 
 import sympy as sp
 
-from symscale.derivation.registry import blackboard, folders
+from symscale.derivation import registry
+from symscale.derivation.registry import blackboard
 from symscale.errors import SymscaleError
 from symscale.exercise.compiled import TEXTS
 from symscale.frozen import dataclass
@@ -66,7 +67,7 @@ class Row:
 
 def files() -> tuple[Path, ...]:
     """Return the files of printed answers beside the derivations, in the order of the chapters."""
-    found = [file for folder in folders() for file in (folder / FOLDER).glob("*.toml")]
+    found = [file for folder in registry.folders() for file in (folder / FOLDER).glob("*.toml")]
     return tuple(sorted(found, key=lambda file: (len(file.stem), file.stem)))
 
 
