@@ -61,4 +61,4 @@ format: $(STAMP)  ## let ruff fix and format
 	$(BIN)/ruff format .
 
 clean:  ## remove what the other targets create
-	rm -rf $(VENV) node_modules dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf reports/.symscale.manifest $(VENV) node_modules dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -2,7 +2,7 @@
 
 from symscale import derivation
 
-BOOK = "How To Scale Your Model, ch. 10"
+BOOK = "How To Scale Your Model, ch. 10 [@austin2025]"
 SCATTERED = "Tmp[B_X, F_Y] * W_out[F_Y, D] -> Out[B_X, D_Y]"
 SUMMED = "A[B_X, D_Y] * W[D_Y, F] -> Out[B_X, F]"
 MLP = "In[B_X, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B_X, D_Y]"

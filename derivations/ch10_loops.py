@@ -2,8 +2,8 @@
 
 from symscale import derivation
 
-BOOK = "How To Scale Your Model, ch. 10"
-LOOPED = "Wang et al. 2023, Overlap Communication with Dependent Computation via Decomposition"
+BOOK = "How To Scale Your Model, ch. 10 [@austin2025]"
+LOOPED = "Wang et al. 2023, Overlap Communication with Dependent Computation via Decomposition [@wang2023]"
 GATHERED = "A[B_X, D_Y] * W[D, F_Y] -> Out[B_X, F_Y]"
 SCATTERED = "Tmp[B_X, F_Y] * W_out[F_Y, D] -> Out[B_X, D_Y]"
 SUMMED = "A[B_X, D_Y] * W[D_Y, F] -> Out[B_X, F]"

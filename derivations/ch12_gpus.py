@@ -2,7 +2,7 @@
 
 from symscale import derivation
 
-BOOK = "How To Scale Your Model, ch. 12"
+BOOK = "How To Scale Your Model, ch. 12 [@austin2025]"
 DP = "In[B_X, D] * W_in[D, F] * W_out[F, D] -> Out[B_X, D]"
 FSDP = "In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]"
 TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"

@@ -2,7 +2,7 @@
 
 from symscale import derivation, machine
 
-BOOK = "How To Scale Your Model, ch. 12"
+BOOK = "How To Scale Your Model, ch. 12 [@austin2025]"
 
 
 @derivation("gpus/hop", title="A ring inside a node, step by step", source=BOOK)

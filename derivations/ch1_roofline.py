@@ -4,7 +4,7 @@ from math import prod
 
 from symscale import derivation, machine
 
-BOOK = "How To Scale Your Model, ch. 1"
+BOOK = "How To Scale Your Model, ch. 1 [@austin2025]"
 MATMUL = "x[B, D] * W[D, F] -> y[B, F]"
 MIXED = "bf16 x[B, D] * int8 W[D, F] -> y[B, F]"
 # every output tile reads its own copies of t_k pairs of tiles, and is written once

@@ -2,7 +2,7 @@
 
 from symscale import derivation, machine
 
-BOOK = "How To Scale Your Model, ch. 2"
+BOOK = "How To Scale Your Model, ch. 2 [@austin2025]"
 # int8[131072, 131072] lies in the memory of the hosts of a 4x4 slice of v5e.
 ARRAY = {"I": 131072, "J": 131072, "b": 1}
 # bf16[8, 128, 8192]

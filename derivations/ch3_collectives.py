@@ -2,7 +2,7 @@
 
 from symscale import derivation
 
-BOOK = "How To Scale Your Model, ch. 3"
+BOOK = "How To Scale Your Model, ch. 3 [@austin2025]"
 
 
 def move(d, program, limits="X >> 1", **where):

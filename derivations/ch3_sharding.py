@@ -2,7 +2,7 @@
 
 from symscale import derivation
 
-BOOK = "How To Scale Your Model, ch. 3"
+BOOK = "How To Scale Your Model, ch. 3 [@austin2025]"
 ROWS, COLUMNS = "A[I_X, J]", "B[J, K_Y]"
 CUBE = {"X": 4, "Y": 4, "Z": 4}
 

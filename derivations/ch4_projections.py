@@ -2,7 +2,7 @@
 
 from symscale import derivation, training
 
-BOOK = "How To Scale Your Model, ch. 4"
+BOOK = "How To Scale Your Model, ch. 4 [@austin2025]"
 
 
 def trained(d, name, text, weight, whole):

@@ -2,7 +2,7 @@
 
 from symscale import derivation, inference, machine, summed, training
 
-BOOK = "How To Scale Your Model, ch. 4"
+BOOK = "How To Scale Your Model, ch. 4 [@austin2025]"
 CONTRACTION = "A[G, H, I, J, K, L] * W[G, H, M, N, K, L] -> Y[G, H, I, J, M, N]"
 GATED = """x[B, T, D] * W_in1[D, F] -> g[B, T, F]; x * W_in2[D, F] -> u[B, T, F]
 act(g) .* u -> h[B, T, F]

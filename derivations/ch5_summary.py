@@ -2,7 +2,7 @@
 
 from symscale import Relation, derivation
 
-BOOK = "How To Scale Your Model, ch. 5"
+BOOK = "How To Scale Your Model, ch. 5 [@austin2025]"
 LAYER = "In[B, D] * W_in[D, F] * W_out[F, D] -> Out[B, D]"
 DP = "In[B_X, D] * W_in[D, F] * W_out[F, D] -> Out[B_X, D]"
 FSDP = "In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]"

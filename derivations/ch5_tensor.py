@@ -2,7 +2,7 @@
 
 from symscale import derivation
 
-BOOK = "How To Scale Your Model, ch. 5"
+BOOK = "How To Scale Your Model, ch. 5 [@austin2025]"
 TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"
 REPLICATED = "In[B, D] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D]"
 SEQUENCE = "In[B_Y, D] -> All[B, D]; All * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B_Y, D]"

@@ -2,7 +2,7 @@
 
 from symscale import derivation, machine, training
 
-BOOK = "How To Scale Your Model, ch. 6"
+BOOK = "How To Scale Your Model, ch. 6 [@austin2025]"
 FSDP = "In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]"
 MIXED = "In[B_X, D_Y] * W_in[D_X, F_Y] * W_out[F_Y, D_X] -> Out[B_X, D_Y]"
 POD = {"N_chips": 16 * 20 * 28}

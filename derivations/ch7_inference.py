@@ -14,7 +14,7 @@ from symscale import (
     wasted_slots,
 )
 
-BOOK = "How To Scale Your Model, ch. 7"
+BOOK = "How To Scale Your Model, ch. 7 [@austin2025]"
 MATMUL = "x[B, D] * {weights}W[D, F] -> y[B, F]"
 ATTENTION = "Q[B, T, D] * K[B, S, D] -> A[B, T, S]; softmax_S(A) -> P[B, T, S]; P * V[B, S, D] -> O[B, T, D]"
 # The chapter's estimate for LLaMA 2-13B: 26 GB of weights, caches of 6.7 GB, or a fifth with 8 KV heads.
@@ -394,7 +394,7 @@ def speculation(d):
 @derivation(
     "inference/pages",
     title="Pages, batches and reserved lengths: which share of the slots holds a token",
-    source="Kwon et al. 2023",
+    source="Kwon et al. 2023 [@kwon2023]",
 )
 def pages(d):
     d.remark("Lengths are even over 1 … S_max; the last page of a sequence holds 1 … S_page tokens, each as often.")

@@ -2,7 +2,7 @@
 
 from symscale import derivation, evicted_per_step, finished_per_second, inference, machine
 
-BOOK = "How To Scale Your Model, ch. 7"
+BOOK = "How To Scale Your Model, ch. 7 [@austin2025]"
 TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"
 # D over all axes between the layers; inside, each axis of a weight stays where it is
 STATIONARY = """In[B, D_{X,Y,Z}] -> G[B, D_X]
@@ -135,7 +135,7 @@ def latency_bound(d):
 @derivation(
     "inference/disaggregated",
     title="How many prefill servers does a decode server need?",
-    source="How To Scale Your Model, ch. 8",
+    source="How To Scale Your Model, ch. 8 [@austin2025]",
 )
 def disaggregated(d):
     ended = finished_per_second()
@@ -155,7 +155,7 @@ def disaggregated(d):
 @derivation(
     "inference/chunked-prefill",
     title="A chunk of a prompt is free while the weights are read",
-    source="Agrawal et al. 2023, SARATHI",
+    source="Agrawal et al. 2023, SARATHI [@agrawal2023]",
 )
 def chunked_prefill(d):
     llama = inference(d, "llama3-70b")

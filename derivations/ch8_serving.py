@@ -2,7 +2,7 @@
 
 from symscale import derivation, finished_per_second, inference, machine
 
-BOOK = "How To Scale Your Model, ch. 8"
+BOOK = "How To Scale Your Model, ch. 8 [@austin2025]"
 TP = "In[B, D_Y] * W_in[D, F_Y] * W_out[F_Y, D] -> Out[B, D_Y]"
 MATMUL = "x[B, D] * {weights}W[D, F] -> y[B, F]"
 # The chapter takes 70 billion parameters, which is a little less than the model has.

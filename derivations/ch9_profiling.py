@@ -2,7 +2,7 @@
 
 from symscale import address, derivation, indices, read_hlo, work_of
 
-BOOK = "How To Scale Your Model, ch. 9"
+BOOK = "How To Scale Your Model, ch. 9 [@austin2025]"
 # the peak of a core of TPU v2 that the chapter gives, and its link: 120 GB/s in both directions
 CORE = {"C": 23 * 10**12}
 LINK = {"W_link": 60 * 10**9}

@@ -2,10 +2,10 @@
 
 from symscale import derivation
 
-RING = "Liu et al. 2023, Ring Attention with Blockwise Transformers"
-ULYSSES = "Jacobs et al. 2023, DeepSpeed Ulysses"
-SEQUENCE = "Korthikanti et al. 2022, Reducing Activation Recomputation in Large Transformer Models"
-GATHERED = "Dubey et al. 2024, The Llama 3 Herd of Models"
+RING = "Liu et al. 2023, Ring Attention with Blockwise Transformers [@liu2023]"
+ULYSSES = "Jacobs et al. 2023, DeepSpeed Ulysses [@jacobs2023]"
+SEQUENCE = "Korthikanti et al. 2022, Reducing Activation Recomputation in Large Transformer Models [@korthikanti2022]"
+GATHERED = "Grattafiori et al. 2024, The Llama 3 Herd of Models [@grattafiori2024]"
 # T queries and S keys of one sequence; K heads of keys and values, G query heads for each
 GATHER = """Key[S_X, K, H] -> Keys[S, K, H]
 Value[S_X, K, H] -> Values[S, K, H]

@@ -2,9 +2,9 @@
 
 from symscale import derivation
 
-BOOK = "How To Scale Your Model, ch. 12"
-MOE = "Lepikhin et al. 2020, GShard"
-ROOFLINE = "How To Scale Your Model, ch. 4"
+BOOK = "How To Scale Your Model, ch. 12 [@austin2025]"
+MOE = "Lepikhin et al. 2020, GShard [@lepikhin2020]"
+ROOFLINE = "How To Scale Your Model, ch. 4 [@austin2025]"
 # M tokens for each of E experts: M E = k B, before tokens that were dropped or rows that stay empty
 EXPERTS = """x[E, M_Z, D] -> y[E_Z, M, D]
 y * weight W_in[E_Z, D, F] -> h[E_Z, M, F]

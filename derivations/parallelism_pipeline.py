@@ -2,12 +2,12 @@
 
 from symscale import derivation
 
-BOOK = "How To Scale Your Model, ch. 5"
-GPUS = "How To Scale Your Model, ch. 12"
-GPIPE = "Huang et al. 2019, GPipe"
-MEGATRON = "Narayanan et al. 2021, Efficient Large-Scale Language Model Training on GPU Clusters"
-ZERO_BUBBLE = "Qi et al. 2023, Zero Bubble Pipeline Parallelism"
-HELD = "Korthikanti et al. 2022, Reducing Activation Recomputation in Large Transformer Models"
+BOOK = "How To Scale Your Model, ch. 5 [@austin2025]"
+GPUS = "How To Scale Your Model, ch. 12 [@austin2025]"
+GPIPE = "Huang et al. 2019, GPipe [@huang2019]"
+MEGATRON = "Narayanan et al. 2021, Efficient Large-Scale Language Model Training on GPU Clusters [@narayanan2021]"
+ZERO_BUBBLE = "Qi et al. 2023, Zero Bubble Pipeline Parallelism [@qi2023]"
+HELD = "Korthikanti et al. 2022, Reducing Activation Recomputation in Large Transformer Models [@korthikanti2022]"
 LAYER = "In[B, D] * W_in[D, F] * W_out[F, D] -> Out[B, D]"
 FSDP = "In[B_X, D] * W_in[D_X, F] * W_out[F, D_X] -> Out[B_X, D]"
 

@@ -2,10 +2,10 @@
 
 from symscale import derivation, training
 
-GPT3 = "Brown et al. 2020, appendix D"
-PALM = "Chowdhery et al. 2022, appendix B"
-LLAMA = "Touvron et al. 2023, LLaMA"
-LLAMA3 = "Grattafiori et al. 2024, The Llama 3 Herd of Models"
+GPT3 = "Brown et al. 2020, appendix D [@brown2020]"
+PALM = "Chowdhery et al. 2022, appendix B [@chowdhery2022]"
+LLAMA = "Touvron et al. 2023, LLaMA [@touvron2023]"
+LLAMA3 = "Grattafiori et al. 2024, The Llama 3 Herd of Models [@grattafiori2024]"
 DAY = 86400
 
 

@@ -2,9 +2,9 @@
 
 from symscale import derivation
 
-ZERO = "Rajbhandari et al. 2020, ZeRO, arXiv:1910.02054"
-OFFLOAD = "Ren et al. 2021, ZeRO-Offload, arXiv:2101.06840"
-MEGATRON = "Narayanan et al. 2021, Megatron-LM, arXiv:2104.04473"
+ZERO = "Rajbhandari et al. 2020, ZeRO [@rajbhandari2020]"
+OFFLOAD = "Ren et al. 2021, ZeRO-Offload [@ren2021]"
+MEGATRON = "Narayanan et al. 2021, Megatron-LM [@narayanan2021]"
 MATRIX = "x[B, D] * W[D, F] -> y[B, F]"
 # 16-bit weights and gradients; an fp32 copy of the weights and two fp32 moments of Adam
 ADAM = {"b_w": 2, "b_g": 2, "b_o": 12}

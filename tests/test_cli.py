@@ -285,7 +285,7 @@ assert "sympy" not in sys.modules
 from symscale.cli import run
 assert "sympy" not in sys.modules
 assert run({arguments!r}) == 0
-loaded = [each for each in ("numpy", "jinja2", "matplotlib", "IPython", "tomllib") if each in sys.modules]
+loaded = [each for each in ("numpy", "jinja2", "pybtex", "matplotlib", "IPython", "tomllib") if each in sys.modules]
 assert loaded == {loaded!r}, loaded
 """
 

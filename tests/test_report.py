@@ -17,7 +17,7 @@ from symscale.derivation.proof import Equal
 from symscale.errors import StepError
 from symscale.notation.order import Order
 from symscale.report import latex, markdown, steps_json, text
-from symscale.report.library import heading
+from symscale.report.contents import heading
 from symscale.report.plain import WIDTH, broken, equation_text, folded, statements
 from symscale.report.prose import code_span, equation_latex, escape_latex, escape_markdown, fence, markdown_math
 from symscale.report.wide import wide_latex, width

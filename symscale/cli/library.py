@@ -54,16 +54,20 @@ def show(id: str, style: str, output: str) -> None:
 @click.command()
 @click.argument("folder", default="reports")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a report is not current.")
-def report(folder: str, check: bool) -> int:
-    """Render the whole library into FOLDER as Markdown and LaTeX.
+@click.option("--only", multiple=True, metavar="CHAPTER", help="This chapter alone, or the one that has this id.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes that render at once; as many as cores.")
+def report(folder: str, check: bool, only: tuple[str, ...], workers: int | None) -> int:
+    """Render the whole library into FOLDER as Markdown and LaTeX: every chapter, and the book.
 
     \b
     symscale report
     symscale report --check
+    symscale report --only ch5 --only pipeline/gpipe
     """
     from symscale.report.library import render_all
+    from symscale.report.pool import cores
 
-    changed = render_all(folder, check=check)
+    changed = render_all(folder, check=check, only=only, workers=workers or cores())
     for file in changed:
         click.echo(f"{'stale' if check else 'written'}: {file}")
     if not changed:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from symscale.derivation.builder import Builder
+from symscale.derivation.citation import split
 from symscale.derivation.step import Derivation
 from symscale.derivation.terms import OWN, Terms
 from symscale.errors import SymscaleError
@@ -22,12 +23,13 @@ FOLDERS_VARIABLE = "SYMSCALE_DERIVATIONS"
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered derivation: its id, title, source, and the function that writes it on a blackboard."""
+    """A registered derivation: its id, title, source, the function that writes it down, and the keys it cites."""
 
     id: str
     title: str
     source: str
     write: Callable[[Builder], object]
+    cites: tuple[str, ...] = ()
 
 
 _registry: dict[str, Entry] = {}
@@ -36,12 +38,16 @@ _registry: dict[str, Entry] = {}
 def derivation(
     id: str, *, title: str, source: str = ""
 ) -> Callable[[Callable[[Builder], object]], Callable[[Builder], object]]:
-    """Register a function `f(d)` as the derivation `id`. Raises SymscaleError if the id is taken."""
+    """Register a function `f(d)` as the derivation `id`; `[@key]` in its source cites an entry of a .bib file.
+
+    Raises SymscaleError if the id is taken.
+    """
+    words, cites = split(source)
 
     def register(write: Callable[[Builder], object]) -> Callable[[Builder], object]:
         if id in _registry and _registry[id].write.__code__ != write.__code__:
             raise SymscaleError(f"Two derivations are called {id!r}.", hint="Give each an id of its own.")
-        _registry[id] = Entry(id, title, source, write)
+        _registry[id] = Entry(id, title, words, write, cites)
         return write
 
     return register
@@ -65,12 +71,17 @@ def _files() -> dict[str, Path]:
     for folder in folders():
         if not folder.is_dir():
             raise SymscaleError(f"There is no folder {folder}.", hint=f"Correct {FOLDERS_VARIABLE}.")
-        for file in sorted(folder.rglob("*.py")):
+        for file in sorted(folder.rglob("*.py"), key=_numerical):
             for match in _ID.finditer(file.read_text(encoding="utf-8")):
                 if match.group(1) in found and found[match.group(1)] != file:
                     raise SymscaleError(f"Two files define {match.group(1)!r}: {found[match.group(1)]} and {file}.")
                 found[match.group(1)] = file
     return found
+
+
+def _numerical(file: Path) -> list[tuple[str, int]]:
+    """Return the sort key of a file in which chapter 10 comes after chapter 9."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D+)(\d*)", file.as_posix())]
 
 
 def files() -> dict[Path, tuple[str, ...]]:

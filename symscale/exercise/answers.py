@@ -19,7 +19,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,7 @@ def entries(name: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def read(text: str) -> sp.Expr:
     """Return the formula that a text writes."""
     return parse_formula(text).expr
@@ -121,11 +122,15 @@ def candidates(row: Row) -> list[sp.Expr]:
         each.rhs
         for step in blackboard(row.derivation).steps
         for each in step.equations
-        if sp.expand(each.lhs - wanted) == 0 and (not put or each.rhs.free_symbols & put)
+        if _alike(each.lhs, wanted) and (not put or each.rhs.free_symbols & put)
     ]
     if not found:
         raise AnswerError(f"{row.id}: {row.derivation} states no {row.quantity}.")
     return [each.xreplace(known(row)) for each in found]
+
+
+def _alike(lhs: sp.Expr, wanted: sp.Expr) -> bool:
+    return bool(lhs == wanted or (not (lhs.is_Symbol or wanted.is_Symbol) and sp.expand(lhs - wanted) == 0))
 
 
 #: What `whole` does to a number.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import islice
 from math import gcd
 from typing import TypeAlias
@@ -212,6 +213,7 @@ def signed_sum(pieces: Iterable[str]) -> str:
     return first + "".join(f" - {each[1:]}" if each.startswith("-") else f" + {each}" for each in others)
 
 
+@lru_cache(maxsize=16384)
 def _name(factor: Factor) -> str:
     """Return what settles the place of formulas that are alike otherwise; a long one is not written out for that."""
     if isinstance(factor, sp.Expr) and any(n > LONG for n, _ in enumerate(sp.preorder_traversal(factor))):

@@ -12,7 +12,17 @@ from symscale.derivation.sheet import Sheet
 from symscale.derivation.step import Derivation, Prose, Step, checked
 from symscale.notation.order import Order
 from symscale.report.plain import in_units, one_line, statements
-from symscale.report.prose import code_span, equation_latex, escape_latex, escape_markdown, fence, inline, markdown_math
+from symscale.report.prose import (
+    code_span,
+    equation_latex,
+    escape_latex,
+    escape_markdown,
+    fence,
+    inline,
+    markdown_math,
+    powers,
+    sides,
+)
 from symscale.report.sheets import sheet_table
 from symscale.report.wide import width
 
@@ -30,13 +40,28 @@ def latex(*derivations: Derivation, title: str = "", document: bool = False) -> 
     return _render("document.tex.jinja" if document else "fragment.tex.jinja", derivations, title)
 
 
-def _render(template: str, derivations: tuple[Derivation, ...], title: str) -> str:
+def steps_markdown(derivation: Derivation) -> str:
+    """Return the steps of a derivation as Markdown, without its title and source."""
+    return _render("report.md.jinja", (derivation,), "", bare=True)
+
+
+def steps_latex(derivation: Derivation) -> str:
+    """Return the steps of a derivation as LaTeX, without its title and source."""
+    return _render("fragment.tex.jinja", (derivation,), "", bare=True)
+
+
+def _render(template: str, derivations: tuple[Derivation, ...], title: str, *, bare: bool = False) -> str:
     as_markdown = template.endswith(".md.jinja")
     escape = escape_markdown if as_markdown else escape_latex
     shown = [_view(each, escape) for each in derivations]
     # one derivation on its own needs no heading below its title
     headed = bool(title) or len(shown) > 1 or template == "fragment.tex.jinja"
-    rendered = _environment().get_template(template).render(derivations=shown, title=title, headed=headed)
+    return filled(template, derivations=shown, title=title, headed=headed, bare=bare)
+
+
+def filled(template: str, **values: Any) -> str:
+    """Return a template with its values, and no two empty lines in a row."""
+    rendered = _environment().get_template(template).render(**values)
     return re.sub(r"\n{3,}", "\n\n", rendered).strip() + "\n"
 
 
@@ -50,7 +75,8 @@ def _view(derivation: Derivation, escape: Callable[[str], str]) -> dict[str, Any
 
 def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, Any]:
     scaled, units = in_units(step) if step.sheet is None else ([], [])
-    equations = [equation_latex(each, order) for each in scaled]
+    parts = [sides(each, order) for each in scaled]
+    equations = [f"{left} {sign} {right}" for left, sign, right in parts]
     notes = _plain(step.lines) if step.kind == "count" and len(step.lines) == len(equations) else ()
     return {
         "kind": step.kind,
@@ -58,7 +84,7 @@ def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, A
         "reason": inline(step.reason, order, escape),
         "conditions": [equation_latex(each, order) for each in step.conditions],
         "equations": equations,
-        "aligned": [equation_latex(each, order, mark="&") for each in scaled],
+        "aligned": [f"{left} &{sign} {right}" for left, sign, right in parts],
         "notes": list(notes),
         "lines": [] if notes or step.kind == "given" else [inline(each, order, escape) for each in step.lines],
         "code": [line for each in _plain(step.lines) for line in statements(each)] if step.kind == "given" else [],
@@ -103,6 +129,8 @@ def _unit(text: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+    from symscale.report.narrow import breakable_latex, heading_latex
+
     environment = Environment(
         loader=FileSystemLoader(template_folder()),
         undefined=StrictUndefined,
@@ -121,5 +149,9 @@ def _environment() -> Environment:
     environment.filters["math"] = markdown_math
     environment.filters["unit"] = _unit
     environment.filters["code"] = code_span
+    environment.filters["heading"] = heading_latex
+    environment.filters["breakable"] = breakable_latex
+    environment.filters["numbers"] = lambda text: powers(one_line(text), escape_latex)
+    environment.filters["anchor"] = lambda text: re.sub(r"[^\w/.-]", "-", text)
     environment.filters["fence"] = fence
     return environment

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
+from symscale.exercise.answers import Row
 from symscale.exercise.coverage import STATUSES, Chapter
 from symscale.exercise.explain import right_if
 from symscale.report.grid import Column, grid
@@ -58,22 +59,23 @@ def coverage_json(found: Sequence[Chapter]) -> str:
     return json.dumps({"schema": "symscale.coverage/1.0", "chapters": chapters}, indent=2, ensure_ascii=False)
 
 
-def errata(found: Sequence[Chapter], style: str = "md") -> str:
-    """Return the entries whose print differs from what is derived, by chapter."""
-    parts = [SEARCHED]
-    for each in found:
-        rows = [
-            (
-                one.row.id,
-                one.row.printed,
-                one.derived,
-                f"{one.ratio:.4g}" if one.ratio is not None else "",
-                one.row.why,
-                " / ".join(right_if(one.row)[:NAMED]),
-            )
-            for one in each.outcomes
-            if one.status == "differs"
-        ]
-        if rows:
-            parts.append(grid(each.name, DIFFERENCES, rows, style))
-    return "\n\n".join(parts)
+def errata(found: Sequence[Chapter], style: str = "md", right: Callable[[Row], Sequence[str]] = right_if) -> str:
+    """Return the entries whose print differs from what is derived, by chapter; `right` says when it is right."""
+    rows = [(each.name, differences(each, right)) for each in found]
+    return "\n\n".join([SEARCHED, *(grid(name, DIFFERENCES, each, style) for name, each in rows if each)])
+
+
+def differences(found: Chapter, right: Callable[[Row], Sequence[str]] = right_if) -> list[tuple[str, ...]]:
+    """Return the entries of a chapter whose print differs from what is derived, as rows under DIFFERENCES."""
+    return [
+        (
+            each.row.id,
+            each.row.printed,
+            each.derived,
+            "" if each.ratio is None else f"{each.ratio:.4g}",
+            each.row.why,
+            " / ".join(right(each.row)[:NAMED]),
+        )
+        for each in found.outcomes
+        if each.status == "differs"
+    ]

@@ -1,72 +1,98 @@
-"""The whole library rendered: one Markdown and one LaTeX file per derivation file, and an index."""
+"""The whole library rendered: a Markdown and a LaTeX report of every chapter, the book, the errata, and an index."""
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
-from symscale.derivation.registry import files, written
+from symscale.derivation.registry import entry
 from symscale.errors import SymscaleError
-from symscale.exercise import coverage
-from symscale.report import errata
-from symscale.report.document import latex, markdown
+from symscale.report import errata, manifest
+from symscale.report.book import book_latex, book_markdown, chapter_latex, chapter_markdown
+from symscale.report.contents import Chapter, wanted
 from symscale.report.files import write_atomically
+from symscale.report.pieces import Rendered, render
 from symscale.report.prose import escape_markdown
+from symscale.report.reads import watched
+from symscale.report.references import References, references
 
 
-def render_all(folder: str | Path = "reports", *, check: bool = False) -> list[Path]:
+def render_all(
+    folder: str | Path = "reports", *, check: bool = False, only: tuple[str, ...] = (), workers: int = 1
+) -> list[Path]:
     """Render every derivation live and return the files that changed; with `check` nothing is written.
 
-    Files are written one by one, each in one piece; an interrupted run leaves every file old or new.
+    `only` names chapters, or ids in them: their reports alone are rendered. Nothing is derived while all that reports
+    are made from, and the reports themselves, are as the last run left them. Files are written one by one, each in one
+    piece; an interrupted run leaves every file old or new.
     """
     target = Path(folder)
+    inputs = manifest.inputs()
+    if not only and manifest.current(target, inputs):
+        return []
     if not check:
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SymscaleError(
-                f"The folder {target} cannot be made: {error.strerror}.",
-                hint="Give a folder you may write to.",
-            ) from error
+        _made(target)
+    texts, read = _rendered(only, workers)
     changed = []
-    for name, text in rendered().items():
+    for name, text in texts.items():
         file = target / name
-        if file.is_file() and file.read_text(encoding="utf-8") == text:
+        if manifest.digest(file) == manifest.hashed(text):
             continue
         changed.append(file)
         if not check:
             write_atomically(file, text)
+    # an input that changed meanwhile is not the one that was rendered
+    if not check and not only and manifest.inputs() == inputs:
+        manifest.keep(target, inputs, read, texts)
     return changed
 
 
-def rendered() -> dict[str, str]:
-    """Return the text of every report by file name."""
+def rendered(only: tuple[str, ...] = (), *, workers: int = 1) -> dict[str, str]:
+    """Return the text of every report by file name; of the chapters alone that `only` names, or whose ids it does."""
+    return _rendered(only, workers)[0]
+
+
+def _rendered(only: tuple[str, ...], workers: int) -> tuple[dict[str, str], frozenset[str]]:
+    with watched() as read:
+        chapters = wanted(only)
+        cited = references((name, entry(name).cites) for each in chapters for name in each.ids)  # a key may be unknown
+        made = render(chapters, compare=not only, workers=workers)
     found: dict[str, str] = {}
-    index = ["# Derivations", ""]
-    for file, ids in files().items():
-        derivations = [written(each) for each in ids]
-        title, name = heading(file), file.stem
-        while f"{name}.md" in found:
-            name += "_"  # a file of the same name in another folder
-        found[f"{name}.md"] = markdown(*derivations, title=title)
-        found[f"{name}.tex"] = latex(*derivations, title=title, document=True)
-        index += [f"- [{escape_markdown(title)}]({name}.md) ([LaTeX]({name}.tex))"]
-        index += [
-            f"  - `{each}`: {escape_markdown(derivation.title)}"
-            for each, derivation in zip(ids, derivations, strict=True)
-        ]
-    found["errata.md"] = _errata()
-    index += ["", "[Errata](errata.md): printed answers that differ from what is derived, and why."]
-    found["README.md"] = "\n".join(index) + "\n"
-    return found
+    for each in chapters:
+        found[f"{each.name}.md"] = chapter_markdown(each, made.pieces, cited)
+        found[f"{each.name}.tex"] = chapter_latex(each, made.pieces, cited)
+    return (found if only else {**found, **_whole(chapters, made, cited)}), made.read | read
 
 
-def _errata() -> str:
-    chapters = list(coverage.chapters())
-    return f"# Printed answers\n\n{errata.coverage(chapters, 'md')}\n\n{errata.errata(chapters)}\n"
+def _whole(chapters: tuple[Chapter, ...], made: Rendered, cited: References) -> dict[str, str]:
+    """Return the reports that all chapters share."""
+    counts, differing = errata.coverage(made.answers, "md"), errata.errata(made.answers, "md", made.right)
+    return {
+        "book.md": book_markdown(chapters, made.pieces, cited),
+        "book.tex": book_latex(chapters, made, cited),
+        "errata.md": f"# Printed answers\n\n{counts}\n\n{differing}\n",
+        "README.md": _index(chapters),
+    }
 
 
-def heading(file: Path) -> str:
-    """Return the title of a derivation file: the first line of its docstring, else its name."""
-    lines = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").splitlines()
-    return lines[0].rstrip(".") if lines else file.stem.replace("_", " ").capitalize()
+def _index(chapters: tuple[Chapter, ...]) -> str:
+    """Return what the folder holds."""
+    lines = [
+        "# Derivations",
+        "",
+        "[The book](book.md): contents, symbols and references of all chapters; [in LaTeX](book.tex) the whole text.",
+        "",
+        *(f"- [{escape_markdown(each.title)}]({each.name}.md) ([LaTeX]({each.name}.tex))" for each in chapters),
+        "",
+        "[Errata](errata.md): printed answers that differ from what is derived, and why.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _made(target: Path) -> None:
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SymscaleError(
+            f"The folder {target} cannot be made: {error.strerror}.",
+            hint="Give a folder you may write to.",
+        ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 import sympy as sp
 
@@ -20,13 +21,23 @@ from symscale.solve.relation import Relation
 def inline(prose: Prose, order: Order, escape: Callable[[str], str]) -> str:
     """Return words with their formulas between dollar signs."""
     if isinstance(prose, str):
-        return escape(prose)
+        return powers(prose, escape)
     return "".join(_word(each, order, escape) for each in prose)
+
+
+def powers(words: str, escape: Callable[[str], str]) -> str:
+    """Return words with their powers of ten set as such: 10^12 is a number."""
+    parts = re.split(r"\b((?:\d[\d.,]* × )?10\^-?\d+)", words)
+    return "".join(f"${_power_latex(each)}$" if n % 2 else escape(each) for n, each in enumerate(parts))
+
+
+def _power_latex(number: str) -> str:
+    return re.sub(r"10\^(-?\d+)", r"10^{\1}", number).replace("×", r"\times")
 
 
 def _word(each: str | sp.Expr | Relation, order: Order, escape: Callable[[str], str]) -> str:
     if isinstance(each, str):
-        return escape(each)
+        return powers(each, escape)
     shown = relation_inline(each, order) if isinstance(each, Relation) else to_latex(each, order)
     # fractions within fractions become too small to read
     shown = rf"\displaystyle {shown}" if _nested(shown) else shown
@@ -41,11 +52,19 @@ def _nested(latex: str) -> bool:
 
 def equation_latex(equation: Relation, order: Order, mark: str = "") -> str:
     """Return an equation in LaTeX, with an alignment mark before its sign; long numbers on the right are rounded."""
-    sign = _SIGNS[equation.op]
+    left, sign, right = sides(equation, order)
+    return f"{left} {mark}{sign} {right}"
+
+
+@lru_cache(maxsize=1024)
+def sides(equation: Relation, order: Order) -> tuple[str, str, str]:
+    """Return an equation's left side, sign and right side, which Markdown and LaTeX both print."""
     left = to_latex(rounded(equation.lhs), order)
     if equation.rhs.is_number and not small(equation.rhs):
-        return f"{left} {mark}{sign} {format_number(equation.rhs, 6, style='latex')}"
-    return f"{left} {mark}{sign} {wide_latex(rounded(equation.rhs), order, LINE - width(left))}"
+        right = format_number(equation.rhs, 6, style="latex")
+    else:
+        right = wide_latex(rounded(equation.rhs), order, LINE - width(left))
+    return left, _SIGNS[equation.op], right
 
 
 def relation_inline(relation: Relation, order: Order) -> str:
@@ -85,7 +104,7 @@ def _tex(character: str) -> str:
     if character in _TEX:
         return _TEX[character]
     # the fonts have Latin letters; anything else is named rather than lost
-    return character if " " <= character <= "ÿ" and character.isprintable() else f"(U+{ord(character):04X})"
+    return character if " " <= character <= "ž" and character.isprintable() else f"(U+{ord(character):04X})"
 
 
 def escape_markdown(text: str) -> str:
