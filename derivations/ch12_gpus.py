@@ -115,6 +115,17 @@ def ring_or_tree(d):
     tree = d.all_reduce("tree", "M_array", "n", "W_nvlink")
     size = d.crossover(ring, ">=", tree, "M_array", exact=True, title="Two trees against a ring")
     d.evaluate(size, on="h100", values={"n": 8, "T_hop": d.read("1/10^6")}, expect="14.4e6")
+    d.plot(
+        {"ring": ring, "two trees": tree},
+        "M_array",
+        (10**3, 10**10),
+        title="An AllReduce through one switch",
+        caption="Trees take fewer hops, rings send fewer bytes: which is faster turns at the mark.",
+        x="whole array [B]",
+        marks=[size],
+        on="h100",
+        values={"n": 8, "T_hop": d.read("1/10^6")},
+    )
 
 
 def data_parallel(d, on, **options):
@@ -129,6 +140,27 @@ def dp(d):
     batch = data_parallel(d, "h100:1024")
     d.expect(batch, "B/X >= Max(C/W_node, 7/8*C/W_nvlink)")
     d.evaluate(on="h100:1024", values=ROUNDED, expect="2475")
+
+
+@derivation("gpus/dp-curve", title="What a SuperPod's levels take over the batch", source=BOOK)
+def dp_curve(d):
+    layer = d.program(DP, on="h100:1024", passes=["forward", "backward"])
+    t = d.times(layer, "backward")
+    uplinks = d.crossover(t.math, ">=", t.axes["leaf"], "B", passes="backward", resource="leaf", exact=True)
+    ports = d.crossover(t.math, ">=", t.axes["node"], "B", passes="backward", resource="node", exact=True)
+    d.evaluate(uplinks, on="h100:1024", values={**ROUNDED, "X": 1024}, expect="2.51e6")
+    d.plot(
+        {"arithmetic": t.math, "uplinks of the nodes": t.axes["leaf"], "NVLink ports": t.axes["node"]},
+        "B",
+        (10**5, 10**7),
+        title="Backward pass of one layer on 1024 H100",
+        caption="The AllReduce of the gradients takes as long for every batch; from 2.5 million tokens on the "
+        "arithmetic is longer than the slowest level.",
+        y="time per layer [s]",
+        marks=[uplinks, ports],
+        on="h100:1024",
+        values={**ROUNDED, "X": 1024, "D": 8192, "F": 28672},
+    )
 
 
 @derivation("gpus/dp-node", title="Data parallelism inside a node, for many GPUs", source=BOOK)
@@ -300,6 +332,23 @@ def roofline_b200(d):
     t = d.times(layer)
     d.crossover(t.math, ">=", t.hbm, "B", resource="hbm", passes="forward")
     d.evaluate(on="b200", expect="281.25")
+
+
+@derivation("gpus/roofline", title="The roofline of a B200, in bf16 and fp8", source=BOOK)
+def roofline(d):
+    products = {}
+    for kind in ("bf16", "fp8"):
+        layer = d.program("x[B, D] * W[D, F] -> y[B, F]", dtype=kind, passes=["forward"])
+        products |= {f"{kind}, $B = {each}$": (layer, {"B": each, "D": 4096, "F": 8192}) for each in (64, 512)}
+    d.number("intensity", d.intensity(layer), values={"B": 64, "D": 4096, "F": 8192}, expect="125")
+    d.roofline(
+        products,
+        on="b200",
+        dtypes=("bf16", "fp8"),
+        title="Roofline of B200",
+        caption="Dots: products of $B$ tokens with a matrix of 4096 by 8192. With 64 tokens they wait for HBM, with "
+        "512 for the tensor cores.",
+    )
 
 
 @derivation("gpus/matmul-small", title="A product of 64 tokens waits for HBM", source=BOOK)

@@ -105,6 +105,23 @@ def int8(d):
     d.evaluate(on="tpu-v5e", expect="240.24")
 
 
+@derivation("roofline/chip", title="The roofline of a chip, and products of matrices on it", source=BOOK)
+def chip(d):
+    products = {}
+    for kind, batches in (("bf16", (16, 128, 1024)), ("int8", (32,))):
+        layer = d.program(MATMUL, dtype=kind, passes=["forward"])
+        products |= {f"{kind}, $B = {each}$": (layer, {"B": each, "D": 8192, "F": 8192}) for each in batches}
+    d.number("intensity", d.intensity(layer), values={"B": 128, "D": 8192, "F": 8192}, expect="248")
+    d.roofline(
+        products,
+        on="tpu-v5e",
+        dtypes=("bf16", "int8"),
+        title="Roofline of TPU v5e",
+        caption="Left of the bend HBM is the limit, right of it the peak. Dots: products with a matrix of "
+        "8192 by 8192; in int8 a batch reaches twice the intensity.",
+    )
+
+
 @derivation("roofline/int8-weights", title="Weights in int8, activations in bf16", source=BOOK)
 def int8_weights(d):
     layer = d.program(MIXED, passes=["forward"])
@@ -125,6 +142,17 @@ def kink(d):
     rate = layer.costs["forward"].total_flops / longer(d, t.math, t.hbm)
     known = "2*B*D*F/max(2*B*D*F/C, (b_x*B*D + b_W*D*F + b_x*B*F)/W_hbm)"
     d.equal("rate", rate, d.read(known), "The curve: what is attained with B tokens.")
+    sizes = {f"{each} by {each}": {"D": each, "F": each} for each in (4096, 1024)}
+    d.plot(
+        {label: (rate, size) for label, size in sizes.items()},
+        "B",
+        (16, 1024),
+        title="What a product of matrices attains",
+        caption="The rate grows with the batch up to the peak, and bends later where the matrix is small.",
+        y="attained [FLOP/s]",
+        marks=[(batch, label) for label in sizes],
+        on="tpu-v5e",
+    )
 
 
 @derivation("roofline/small-matrices", title="Small matrices need nearly twice the batch", source=BOOK)

@@ -100,6 +100,26 @@ def latency_shard(d):
     d.evaluate(on="tpu-v5e", expect="45e3")
 
 
+@derivation("collectives/latency-curve", title="Small arrays wait for hops, large ones for bandwidth", source=BOOK)
+def latency_curve(d):
+    gather = d.collective("AllGather", "M_array", {"X": "X"}, latency=True)
+    size = d.crossover(gather.time, ">=", gather.latency, "M_array", exact=True, title="Bandwidth rules")
+    d.evaluate(size, on="tpu-v5p", values={"X": 16}, expect="1.536e6")
+    slower = d.read("max(p, q)").subs({d.symbol("p"): gather.time, d.symbol("q"): gather.latency})
+    rings = {f"$X = {each}$": {"X": each} for each in (4, 16, 64)}
+    d.plot(
+        {label: (slower, ring) for label, ring in rings.items()},
+        "M_array",
+        (10**3, 10**9),
+        title="An AllGather over rings of three lengths",
+        caption="Flat: the hops take longer than the bytes. Rising: the bandwidth rules, and the length of the ring "
+        "hardly matters.",
+        x="whole array [B]",
+        marks=[(size, label) for label in rings],
+        on="tpu-v5p",
+    )
+
+
 @derivation("collectives/latency-two-axes", title="Latency over two axes", source=BOOK)
 def latency_two_axes(d):
     layer = d.program("A[I_XY] -> G[I]", passes=["forward"], latency=True)

@@ -186,6 +186,17 @@ def attention_share(d):
     d.expect(length, "T >= 8*D")
     length = d.evaluate(length, values={"D": 8192}, expect="65536")
     d.evaluate(length, values={"D": 4608}, expect="37e3")
+    d.plot(
+        {"scores": scores, "products with weights": rest},
+        "T",
+        (10**3, 10**6),
+        title="Scores and products of a token over the length of its sequence",
+        caption="The products cost as much at every length; the scores cost more with every token before.",
+        x="length $T$ in tokens",
+        y="FLOPs of a token in training",
+        marks=[length],
+        values={"B": 1, "D": 8192, "L": 80},
+    )
 
 
 @derivation("transformer/attention-block", title="The whole attention block passes the MLP at 4 D already", source=BOOK)

@@ -204,3 +204,114 @@ def hidden(d, math, comms, unknown):
     op, border = ("<=", interval.hi) if unknown == "Y" else (">=", interval.lo)
     conditions = [part for each in case.when for part in (" and ", each)][1:]
     return (Relation(answer.unknown, op, border), *((" where ", *conditions) if conditions else ()))
+
+
+@derivation("training/over-batch", title="Which batch hides what each scheme sends", source=BOOK)
+def over_batch(d):
+    curves, found = {}, []
+    for name, text, wanted in (("DP", DP, "B/X >= 2/3*C/W_ici"), ("FSDP", FSDP, "B/X >= C/W_ici")):
+        t = d.times(d.program(text, passes=PASSES), "both")
+        found.append(d.crossover(t.math, ">=", t.comms, "B", passes="both", resource="ici"))
+        d.expect(found[-1], wanted)
+        curves |= {"arithmetic": t.math, f"{name}: communication": t.comms}
+    t = d.times(d.program(TP.replace("Y", "X"), passes=PASSES), "both")
+    curves["TP: communication"] = t.comms
+    d.plot(
+        curves,
+        "B",
+        (10**4, 10**6),
+        title="Arithmetic and communication of one layer over the batch",
+        caption="Both passes on 64 chips along one physical axis. What data parallelism sends does not depend on the "
+        "batch, so a large one hides it; what tensor parallelism sends grows with the batch, and 64 ways never hide.",
+        y="time per layer [s]",
+        marks=found,
+        on="tpu-v5p",
+        values={"X": 64, "D": 8192, "F": 32768},
+    )
+
+
+def schemes(d):
+    """Solve for the tokens per chip that FSDP over three axes needs, and FSDP over two with TP over the third."""
+    t = d.times(d.program(FSDP, axes={"X": 3}, passes=["forward"]))
+    alone = d.crossover(t.math, ">=", t.comms, "B", subject_to="X = N_chips", passes="forward", resource="ici")
+    layer = d.program(MIXED, axes={"X": 2, "Y": 1}, passes=["forward"])
+    mixed = d.times(layer)
+    best = d.optimise(layer, mixed, "X", subject_to="X*Y = N_chips", solve="B")
+    return t, alone, mixed, best
+
+
+@derivation("training/regimes", title="FSDP alone, FSDP with tensor parallelism, or too few tokens", source=BOOK)
+def regimes(d):
+    _, alone, _, _ = schemes(d)
+    both = d.crossovers[-1]
+    d.expect(alone, "B/N_chips >= C/(3*W_ici)")
+    d.expect(both, "B/N_chips >= (C/W_ici)**2/(2*F)")
+    d.evaluate(alone, on="tpu-v5p", expect="850")
+    d.evaluate(both, on="tpu-v5p", values={"F": 32768}, expect="99.2")
+    d.condition_map(
+        {"FSDP alone": alone, "FSDP with tensor parallelism": both},
+        "communication-bound",
+        "F",
+        ((4096, 131072), (10, 10**4)),
+        title="Which scheme a number of tokens per chip needs",
+        caption="Above the first border FSDP over three axes hides its gathers. Down to the second the best mix of "
+        "FSDP over two axes with tensor parallelism over the third does, at $F = 32768$ with 99 tokens per chip. Below "
+        "it no mesh is busy.",
+        labels=("width of the MLP, $F$", "tokens per chip, $B/N_chips$"),
+        on="tpu-v5p",
+    )
+
+
+@derivation("training/hiding", title="How many times over the arithmetic hides the communication", source=BOOK)
+def hiding(d):
+    alone, pure, _, best = schemes(d)
+    put = {d.symbol("X"): d.symbol("N_chips")}
+    math = alone.math.subs(put)
+    t = d.times(d.program(TP, axes={"Y": 3}, passes=["forward"]))
+    known = {"N_chips": 4096, "D": 8192, "F": 32768}
+    d.number("ratio", math / best.value, on="tpu-v5p", values={**known, "B": 406425}, expect="1.0")
+    d.plot(
+        {
+            "FSDP over three axes": math / alone.comms.subs(put),
+            "FSDP with tensor parallelism": math / best.value,
+            "tensor parallelism": t.math / t.comms,
+        },
+        "B",
+        (10**5, 10**7),
+        title="Arithmetic over communication, on 16 × 16 × 16 chips",
+        caption="Above 1 the arithmetic is longer and can hide the communication: the mixed mesh gets there with a "
+        "ninth of the batch of FSDP alone, tensor parallelism with none.",
+        y="$T_math/T_comms$",
+        height=("1/200", 60),
+        marks=[(pure, "FSDP over three axes"), (d.crossovers[-1], "FSDP with tensor parallelism")],
+        on="tpu-v5p",
+        values={**known, "Y": 4096},
+    )
+
+
+@derivation("training/resources", title="What binds a layer on 4096 chips, mesh by mesh", source=BOOK)
+def resources(d):
+    layer = d.program(MIXED, axes={"X": 2, "Y": 1}, passes=["forward"])
+    t = d.times(layer)
+    gathers = d.approximate("T_X", t.axes["X"], "X >> 1")
+    products = d.approximate("T_Y", t.axes["Y"], "Y >> 1")
+    reads = d.approximate("T_hbm", t.hbm, "B << D, F; B*Y << F*X")
+    mesh = {d.symbol("Y"): d.read("N_chips/X")}
+    d.expect(products.subs(mesh), "2*b*B*D/(X*W_ici)")
+    d.regime_map(
+        {
+            "arithmetic": t.math.subs(mesh),
+            "gathers of the weights, axis X": gathers.subs(mesh),
+            "activations, axis Y": products.subs(mesh),
+            "HBM": reads.subs(mesh),
+        },
+        "X",
+        "B/N_chips",
+        ((8, 2048), (1, 10**4)),
+        title="The longest time of a layer over the mesh and the batch",
+        caption="FSDP over $X$ chips on two physical axes, tensor parallelism over the other $Y = N_chips/X$ on one. "
+        "The arithmetic binds right of and above the corner where all networks are as slow as it is.",
+        labels=("chips of the FSDP axis, $X$", "tokens per chip, $B/N_chips$"),
+        on="tpu-v5p",
+        values={"N_chips": 4096, "D": 8192, "F": 32768},
+    )

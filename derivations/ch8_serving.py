@@ -239,6 +239,57 @@ def latency_throughput(d):
     d.evaluate(length, on="tpu-v5e", values=known, expect="3557")
 
 
+@derivation("serving/pareto", title="LLaMA 3-70B on slices of 8 to 64 chips", source=BOOK)
+def pareto(d):
+    found, weights, kept = llama(d, "held")
+    known = {**found.values, **peak(), "P": ROUND, "b_w": 1, "b_kv": 1, "S": 8192}
+    held = weights + d.read("B") * kept
+    fits = d.crossover(held, "<=", d.read("N_chips*M_hbm"), "B", exact=True)
+    d.evaluate(fits, on="tpu-v5e", values={**known, "N_chips": 16}, expect="138.6")
+    spent = held / d.read("N_chips*W_hbm")
+    d.pareto(
+        spent,
+        d.read("B") / spent / d.read("N_chips"),
+        {f"{each} chips": {"N_chips": each} for each in (8, 16, 32, 64)},
+        (1, 16, 128),
+        fits=fits,
+        beyond=False,
+        title="Tokens per chip and second against the time of a step",
+        caption="Weights and caches in int8, contexts of 8192 tokens, HBM the limit. Every slice reaches its largest "
+        "batch in the time it takes to read all of its HBM; a larger slice spreads the weights thinner, and its "
+        "batches are faster and more productive.",
+        y="tokens per second and chip",
+        on="tpu-v5e",
+        values=known,
+    )
+
+
+@derivation("serving/regimes", title="What binds a decode step of LLaMA 3-70B", source=BOOK)
+def regimes(d):
+    found, weights, kept = llama(d, "held")
+    loading, rate = d.read("N_chips*W_hbm"), d.read("N_chips*C")
+    multiplied = d.read("2*P*B") / rate
+    known = {**found.values, **peak(), "P": ROUND, "b_w": 1, "b_kv": 1, "N_chips": 16}
+    batch = d.crossover(multiplied, ">=", weights / loading, "B", exact=True)
+    d.evaluate(batch, on="tpu-v5e", values=known, expect="120.12")
+    d.regime_map(
+        {
+            "reading the weights": weights / loading,
+            "multiplying the weights": multiplied,
+            "reading the caches": d.read("B") * kept / loading,
+        },
+        "S",
+        "B",
+        ((256, 131072), (1, 2048)),
+        title="The longest part of a decode step over context and batch",
+        caption="Small batches wait for the weights, long contexts for the caches; only large batches of short "
+        "contexts keep the arithmetic busy.",
+        labels=("context $S$ in tokens", "batch $B$ in sequences"),
+        on="tpu-v5e",
+        values=known,
+    )
+
+
 @derivation("serving/price-of-latency", title="What a sequence alone costs, against a step twice as long", source=BOOK)
 def price_of_latency(d):
     any_model = inference(d)

@@ -85,6 +85,15 @@ def microbatches(d):
     few = d.crossover(run.fraction, "<=", d.symbol("epsilon"), "m", exact=True, rule=rest)
     d.expect(few, "m >= n_below*(1 - epsilon)/epsilon")
     d.evaluate(few, values={"n_below": 7, "epsilon": "1/10"}, expect="63")
+    d.plot(
+        {f"$p = {each}$": (run.fraction, {"p": each}) for each in (4, 8, 16, 64)},
+        "m",
+        (1, 1000),
+        title="The bubble over the number of microbatches",
+        caption="The share of a step in which a stage waits: ten microbatches for every stage leave a tenth.",
+        x="microbatches, $m$",
+        y="bubble over step",
+    )
 
 
 @derivation("pipeline/hop", title="How many stages hide their hops?", source=MEGATRON)

@@ -11,18 +11,32 @@ ADAM = {"b_w": 2, "b_g": 2, "b_o": 12}
 
 
 def largest(d, held, formula, billions):
-    """Solve what a chip holds for the parameters, and put in a chip of 32 GB and 64 replicas."""
+    """Solve what a chip holds for the parameters, put in a chip of 32 GB and 64 replicas, and return what it holds."""
     most = d.crossover(d.read(held), "<=", d.read("M_hbm"), "P", exact=True)
     d.expect(most, formula)
     d.evaluate(most, values={**ADAM, "N": 64, "M_hbm": 32 * 10**9}, expect=billions)
+    return most.relation.lhs
 
 
 @derivation("memory/zero", title="The largest model by its states, with ZeRO-0 to ZeRO-3 over N replicas", source=ZERO)
 def zero(d):
-    largest(d, "P*(b_w + b_g + b_o)", "P <= M_hbm/(b_w + b_g + b_o)", "2e9")
-    largest(d, "P*(b_w + b_g + b_o/N)", "P <= M_hbm*N/(N*(b_w + b_g) + b_o)", "7.64e9")
-    largest(d, "P*(b_w + (b_g + b_o)/N)", "P <= M_hbm*N/(N*b_w + b_g + b_o)", "14.42e9")
-    largest(d, "P*(b_w + b_g + b_o)/N", "P <= M_hbm*N/(b_w + b_g + b_o)", "128e9")
+    held = {
+        "ZeRO-0": largest(d, "P*(b_w + b_g + b_o)", "P <= M_hbm/(b_w + b_g + b_o)", "2e9"),
+        "ZeRO-1": largest(d, "P*(b_w + b_g + b_o/N)", "P <= M_hbm*N/(N*(b_w + b_g) + b_o)", "7.64e9"),
+        "ZeRO-2": largest(d, "P*(b_w + (b_g + b_o)/N)", "P <= M_hbm*N/(N*b_w + b_g + b_o)", "14.42e9"),
+        "ZeRO-3": largest(d, "P*(b_w + b_g + b_o)/N", "P <= M_hbm*N/(b_w + b_g + b_o)", "128e9"),
+    }
+    d.plot(
+        {**held, "HBM": d.read("M_hbm")},
+        "N",
+        (1, 1024),
+        title="States of a model of 7.5 billion parameters over the replicas",
+        caption="Each stage divides one more part of the 16 bytes per parameter among the replicas; what is left whole "
+        "is the level the curve falls to.",
+        x="replicas, $N$",
+        y="held by one chip [B]",
+        values={**ADAM, "P": 75 * 10**8, "M_hbm": 32 * 10**9},
+    )
 
 
 @derivation("memory/offload", title="From how many tokens on does an optimizer on the host hide?", source=OFFLOAD)

@@ -49,6 +49,10 @@ class UndecidedError(SymscaleError):
     """A question whose answer depends on a sign that the assumptions do not settle."""
 
 
+class MissingError(SymscaleError):
+    """A library that a command needs, and that is not installed."""
+
+
 class StepError(SymscaleError):
     """A derivation step whose check failed, or that has no check."""
 

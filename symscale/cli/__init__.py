@@ -20,6 +20,7 @@ from symscale.cli.machines import machines
 from symscale.cli.memory import memory
 from symscale.cli.model import model
 from symscale.cli.plan import plan
+from symscale.cli.plot import plot
 from symscale.cli.serve import serve
 from symscale.cli.solve import solve
 
@@ -54,6 +55,7 @@ for command in (
     hlo,
     list_,
     show,
+    plot,
     report,
     coverage,
     check,

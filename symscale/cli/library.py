@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from symscale.cli.options import FORMAT, OUTPUT, with_options
 from symscale.cli.output import rendered, style_of, write
+
+if TYPE_CHECKING:
+    from symscale.derivation.figure import Figure
+    from symscale.derivation.step import Derivation
 
 
 def known(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -48,7 +54,28 @@ def show(id: str, style: str, output: str) -> None:
     from symscale.derivation.registry import written
 
     derivation = written(id)
+    if style == "md" and output:
+        write(report.markdown(derivation, images=beside(derivation, output)), output)
+        return
     write(rendered(derivation, style, lambda: report.steps_json(derivation)), output)
+
+
+def beside(derivation: Derivation, output: str) -> dict[Figure, str]:
+    """Draw the figures of a derivation beside a Markdown file and return their names; say so where that cannot be."""
+    from pathlib import Path
+
+    from symscale.errors import MissingError
+    from symscale.report.figures import drawn, files
+
+    file = Path(output)
+    images = files(derivation, file.stem)
+    try:
+        for figure, name in images.items():
+            drawn(file.parent / name, figure)
+    except MissingError as error:
+        click.echo(f"The figures are left out: {error}", err=True)
+        return {}
+    return images
 
 
 @click.command()

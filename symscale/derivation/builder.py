@@ -19,12 +19,12 @@ from symscale.derivation.limits import read_limits
 from symscale.derivation.mesh import constraint
 from symscale.derivation.minimum import Optimised, optimise
 from symscale.derivation.networks import algorithm_step, collective_step, sending_step
+from symscale.derivation.plotting import Plotting
 from symscale.derivation.proof import Equal
 from symscale.derivation.recount import Recount
 from symscale.derivation.sizes import fitting
 from symscale.derivation.spent import times_step
 from symscale.derivation.step import Derivation, Step
-from symscale.derivation.tabling import Tabling
 from symscale.derivation.terms import OWN, Terms, read
 from symscale.derivation.verbs import (
     expected_answer,
@@ -52,7 +52,7 @@ PASSES = {
 }
 
 
-class Builder(Tabling):
+class Builder(Plotting):
     """A derivation being written: `d` in a derivation file."""
 
     def __init__(self, title: str, source: str = "", terms: Terms = OWN) -> None:

@@ -97,6 +97,18 @@ def ids() -> tuple[str, ...]:
     return tuple(_files())
 
 
+_DRAWS = re.compile(r"\.(?:plot|roofline|regime_map|condition_map|pareto)\(")
+
+
+def drawing() -> tuple[str, ...]:
+    """Return the ids whose functions draw a figure, found without running any of them."""
+    found = []
+    for file in files():
+        parts = _ID.split(file.read_text(encoding="utf-8"))
+        found += [name for name, body in zip(parts[1::2], parts[2::2], strict=True) if _DRAWS.search(body)]
+    return tuple(found)
+
+
 def entries() -> Iterator[Entry]:
     """Yield every registered derivation."""
     for each in ids():

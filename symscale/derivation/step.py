@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import sympy as sp
 
@@ -14,10 +14,13 @@ from symscale.frozen import dataclass
 from symscale.notation.order import Order
 from symscale.solve.relation import Relation
 
+if TYPE_CHECKING:
+    from symscale.derivation.figure import Figure
+
 # Words with formulas among them, which each format prints in its own way.
 Prose: TypeAlias = str | tuple[str | sp.Expr | Relation, ...]
 
-KINDS = ("given", "count", "substitute", "approximate", "solve", "optimise", "evaluate", "table", "remark")
+KINDS = ("given", "count", "substitute", "approximate", "solve", "optimise", "evaluate", "table", "remark", "plot")
 
 
 class Proof(Protocol):
@@ -48,6 +51,7 @@ class Step:
     conditions: tuple[Relation, ...] = ()
     units: tuple[str, ...] = ()
     sheet: Sheet | None = None
+    figure: Figure | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title[:1].upper() + self.title[1:])
@@ -66,6 +70,11 @@ class Derivation:
     steps: tuple[Step, ...]
     order: Order = field(default_factory=Order)
     source: str = ""
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The plots among the steps."""
+        return tuple(each.figure for each in self.steps if each.figure is not None)
 
     def _repr_markdown_(self) -> str:
         from symscale.report import markdown

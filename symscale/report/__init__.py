@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from symscale.derivation.crossover import Crossover
+from symscale.derivation.figure import Figure
 from symscale.derivation.question import Answered
 from symscale.derivation.stack import Table
 from symscale.derivation.step import Derivation
@@ -17,11 +18,11 @@ def text(derivation: Derivation) -> str:
     return plain(derivation)
 
 
-def markdown(derivation: Derivation) -> str:
-    """Return a derivation as Markdown with $…$ formulas."""
+def markdown(derivation: Derivation, images: Mapping[Figure, str] | None = None) -> str:
+    """Return a derivation as Markdown with $…$ formulas; `images` are the files of its figures."""
     from symscale.report.document import markdown as render
 
-    return render(derivation)
+    return render(derivation, images=images)
 
 
 def latex(derivation: Derivation, *, document: bool = False) -> str:
@@ -29,6 +30,20 @@ def latex(derivation: Derivation, *, document: bool = False) -> str:
     from symscale.report.document import latex as render
 
     return render(derivation, document=document)
+
+
+def svg(figure: Figure) -> str:
+    """Return a figure as SVG, drawn by matplotlib. Raises SymscaleError if that is not installed."""
+    from symscale.report.drawing import svg as draw
+
+    return draw(figure)
+
+
+def tikz(figure: Figure) -> str:
+    r"""Return a figure as a tikzpicture, which needs `\usepackage{pgfplots}`."""
+    from symscale.report.pgf import tikz as draw
+
+    return draw(figure)
 
 
 def json(answered: Answered, table: Table | None = None) -> str:

@@ -80,6 +80,7 @@ def _around(
     known, own = tables((each.id, each.symbols) for each in shown)
     found = [cited[key] for key in dict.fromkeys(key for each in shown for key in each.cites)]
     return {
+        "figures": any(each.images for each in shown),
         "known": known,
         "own": own,
         "references": found,

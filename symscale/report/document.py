@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,13 +26,20 @@ from symscale.report.prose import (
 from symscale.report.sheets import sheet_table
 from symscale.report.wide import width
 
+NOT_HERE = "*`symscale plot` draws it into a file.*"
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from symscale.derivation.figure import Figure
 
-def markdown(*derivations: Derivation, title: str = "") -> str:
-    """Return derivations as Markdown; formulas stand in $$ blocks, which GitHub and KaTeX read."""
-    return _render("report.md.jinja", derivations, title)
+
+def markdown(*derivations: Derivation, title: str = "", images: Mapping[Figure, str] | None = None) -> str:
+    """Return derivations as Markdown; formulas stand in $$ blocks, which GitHub and KaTeX read.
+
+    `images` are the files that figures are drawn in; a figure without one is its caption alone.
+    """
+    return _render("report.md.jinja", derivations, title, images)
 
 
 def latex(*derivations: Derivation, title: str = "", document: bool = False) -> str:
@@ -40,9 +47,9 @@ def latex(*derivations: Derivation, title: str = "", document: bool = False) -> 
     return _render("document.tex.jinja" if document else "fragment.tex.jinja", derivations, title)
 
 
-def steps_markdown(derivation: Derivation) -> str:
-    """Return the steps of a derivation as Markdown, without its title and source."""
-    return _render("report.md.jinja", (derivation,), "", bare=True)
+def steps_markdown(derivation: Derivation, images: Mapping[Figure, str] | None = None) -> str:
+    """Return the steps of a derivation as Markdown, without its title and source; `images` are files of its figures."""
+    return _render("report.md.jinja", (derivation,), "", images, bare=True)
 
 
 def steps_latex(derivation: Derivation) -> str:
@@ -50,10 +57,17 @@ def steps_latex(derivation: Derivation) -> str:
     return _render("fragment.tex.jinja", (derivation,), "", bare=True)
 
 
-def _render(template: str, derivations: tuple[Derivation, ...], title: str, *, bare: bool = False) -> str:
+def _render(
+    template: str,
+    derivations: tuple[Derivation, ...],
+    title: str,
+    images: Mapping[Figure, str] | None = None,
+    *,
+    bare: bool = False,
+) -> str:
     as_markdown = template.endswith(".md.jinja")
     escape = escape_markdown if as_markdown else escape_latex
-    shown = [_view(each, escape) for each in derivations]
+    shown = [_view(each, escape, images or {}) for each in derivations]
     # one derivation on its own needs no heading below its title
     headed = bool(title) or len(shown) > 1 or template == "fragment.tex.jinja"
     return filled(template, derivations=shown, title=title, headed=headed, bare=bare)
@@ -61,16 +75,32 @@ def _render(template: str, derivations: tuple[Derivation, ...], title: str, *, b
 
 def filled(template: str, **values: Any) -> str:
     """Return a template with its values, and no two empty lines in a row."""
-    rendered = _environment().get_template(template).render(**values)
+    rendered = environment().get_template(template).render(**values)
     return re.sub(r"\n{3,}", "\n\n", rendered).strip() + "\n"
 
 
-def _view(derivation: Derivation, escape: Callable[[str], str]) -> dict[str, Any]:
+def _view(derivation: Derivation, escape: Callable[[str], str], images: Mapping[Figure, str]) -> dict[str, Any]:
     return {
         "title": derivation.title,
         "source": derivation.source,
-        "steps": [_step(each, derivation.order, escape) for each in checked(derivation)],
+        "steps": [
+            _step(each, derivation.order, escape) | {"figure": _figure(each.figure, escape, images)}
+            for each in checked(derivation)
+        ],
     }
+
+
+def _figure(figure: Figure | None, escape: Callable[[str], str], images: Mapping[Figure, str]) -> str:
+    """Return a figure as TikZ, or as the image of Markdown, or where to find it."""
+    if figure is None:
+        return ""
+    if escape is escape_latex:
+        from symscale.report.pgf import tikz
+
+        return tikz(figure)
+    from symscale.report.figures import alternative
+
+    return f"![{escape_markdown(alternative(figure))}]({images[figure]})" if figure in images else NOT_HERE
 
 
 def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, Any]:
@@ -126,7 +156,7 @@ def _unit(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     from symscale.report.narrow import breakable_latex, heading_latex

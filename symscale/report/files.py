@@ -9,14 +9,27 @@ from pathlib import Path
 from symscale.errors import SymscaleError
 
 
-def write_atomically(path: str | Path, text: str) -> None:
-    """Write `text` to `path` by way of a temporary file beside it. Raises SymscaleError if that fails."""
+def folder(path: str | Path) -> Path:
+    """Return a folder, made if there is none. Raises SymscaleError if that fails."""
+    target = Path(path)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SymscaleError(
+            f"The folder {target} cannot be made: {error.strerror}.",
+            hint="Give a folder you may write to.",
+        ) from error
+    return target
+
+
+def write_atomically(path: str | Path, text: str | bytes) -> None:
+    """Write text or bytes to `path` by way of a temporary file beside it. Raises SymscaleError if that fails."""
     target = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8") if isinstance(text, str) else text)
             os.chmod(temporary, 0o644)
             os.replace(temporary, target)
         except BaseException:

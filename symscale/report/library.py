@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from symscale.derivation.registry import entry
-from symscale.errors import SymscaleError
 from symscale.report import errata, manifest
 from symscale.report.book import book_latex, book_markdown, chapter_latex, chapter_markdown
 from symscale.report.contents import Chapter, wanted
+from symscale.report.files import folder as folder_made
 from symscale.report.files import write_atomically
 from symscale.report.pieces import Rendered, render
 from symscale.report.prose import escape_markdown
@@ -30,37 +30,36 @@ def render_all(
     if not only and manifest.current(target, inputs):
         return []
     if not check:
-        _made(target)
-    texts, read = _rendered(only, workers)
-    changed = []
-    for name, text in texts.items():
-        file = target / name
-        if manifest.digest(file) == manifest.hashed(text):
-            continue
-        changed.append(file)
-        if not check:
-            write_atomically(file, text)
+        folder_made(target)
+    texts, drawings, read = _rendered(only, workers, target, draw=not check)
+    new = {name: text for name, text in texts.items() if manifest.digest(target / name) != manifest.hashed(text)}
+    new |= {name: source for name, source in drawings.items() if source is not None}
+    for name, text in () if check else new.items():
+        folder_made((target / name).parent)
+        write_atomically(target / name, text)
     # an input that changed meanwhile is not the one that was rendered
     if not check and not only and manifest.inputs() == inputs:
-        manifest.keep(target, inputs, read, texts)
-    return changed
+        manifest.keep(target, inputs, read, (*texts, *drawings))
+    return [target / name for name in new]
 
 
 def rendered(only: tuple[str, ...] = (), *, workers: int = 1) -> dict[str, str]:
     """Return the text of every report by file name; of the chapters alone that `only` names, or whose ids it does."""
-    return _rendered(only, workers)[0]
+    return _rendered(only, workers, None, draw=False)[0]
 
 
-def _rendered(only: tuple[str, ...], workers: int) -> tuple[dict[str, str], frozenset[str]]:
+def _rendered(
+    only: tuple[str, ...], workers: int, target: Path | None, *, draw: bool
+) -> tuple[dict[str, str], dict[str, str | None], frozenset[str]]:
     with watched() as read:
         chapters = wanted(only)
         cited = references((name, entry(name).cites) for each in chapters for name in each.ids)  # a key may be unknown
-        made = render(chapters, compare=not only, workers=workers)
+        made = render(chapters, compare=not only, workers=workers, folder=target, draw=draw)
     found: dict[str, str] = {}
     for each in chapters:
         found[f"{each.name}.md"] = chapter_markdown(each, made.pieces, cited)
         found[f"{each.name}.tex"] = chapter_latex(each, made.pieces, cited)
-    return (found if only else {**found, **_whole(chapters, made, cited)}), made.read | read
+    return (found if only else {**found, **_whole(chapters, made, cited)}), made.drawings, made.read | read
 
 
 def _whole(chapters: tuple[Chapter, ...], made: Rendered, cited: References) -> dict[str, str]:
@@ -86,13 +85,3 @@ def _index(chapters: tuple[Chapter, ...]) -> str:
         "[Errata](errata.md): printed answers that differ from what is derived, and why.",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _made(target: Path) -> None:
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SymscaleError(
-            f"The folder {target} cannot be made: {error.strerror}.",
-            hint="Give a folder you may write to.",
-        ) from error

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -35,13 +35,13 @@ def current(folder: Path, inputs: str) -> bool:
     return bool(told == inputs and written and same and all(digest(folder / name) == value for name, value in written))
 
 
-def keep(folder: Path, inputs: str, read: Iterable[str], written: Mapping[str, str]) -> None:
+def keep(folder: Path, inputs: str, read: Iterable[str], written: Iterable[str]) -> None:
     """Write the manifest of reports that have been rendered; a folder that takes no file is left without one."""
     own = tuple(f"{root}/" for root in _roots())
     stored = {
         "inputs": inputs,
         "read": {file: digest(Path(file)) for file in sorted(read) if not file.startswith(own)},
-        "written": {name: hashed(text) for name, text in written.items()},
+        "written": {name: digest(folder / name) for name in written},
     }
     try:
         write_atomically(folder / NAME, json.dumps(stored, indent=1) + "\n")

@@ -52,6 +52,8 @@ def step_text(number: int, step: Step, order: Order) -> str:
         return "\n".join([*lines, *_side_by_side([words(each, order) for each in step.lines], equations)])
     for each, unit in zip(equations, units, strict=True):
         lines += _indented(broken(f"{each} {unit}".rstrip(), WIDTH - len(_EQUATION)))
+    if step.figure is not None:
+        lines += _filled("`symscale plot` draws it into a file.", _REASON)
     for line in step.lines:
         shown = words(line, order)
         given = step.kind == "given"

@@ -17,6 +17,7 @@ from symscale.derivation.step import Derivation, Step, checked
 from symscale.notation.latex import relation_latex
 from symscale.notation.order import Order
 from symscale.notation.text import to_text
+from symscale.report.figures import figure_data
 from symscale.report.plain import exact_text, words
 from symscale.report.sheets import sheet_data
 from symscale.solve.relation import Case, Relation
@@ -142,7 +143,7 @@ def _optimum(found: Optimised | None, order: Order) -> dict[str, Any] | None:
 
 
 def _step(step: Step, order: Order) -> dict[str, Any]:
-    return {
+    found = {
         "kind": step.kind,
         "title": step.title,
         "reason": words(step.reason, order),
@@ -155,6 +156,7 @@ def _step(step: Step, order: Order) -> dict[str, Any]:
         # `checks` names the proofs that have run; one that fails raises StepError before anything is printed
         "checks": [{"name": each.name, "passed": each.name in step.checks} for each in step.proofs],
     }
+    return found if step.figure is None else {**found, "figure": figure_data(step.figure)}
 
 
 def _latex(equations: Sequence[Relation], order: Order) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 
 import sympy as sp
 
+from symscale.derivation.figure import Figure
 from symscale.derivation.given import Legal
 from symscale.derivation.layer import Layer
 from symscale.derivation.step import Derivation, Step
@@ -85,6 +86,11 @@ def _shown(value: object) -> Iterator[sp.Expr]:
     """Yield the expressions that a value holds, but for proofs: they are not printed."""
     if isinstance(value, sp.Basic):
         yield value
+    elif isinstance(value, Figure):
+        areas = value.map.areas if value.map is not None else ()
+        labels = [each.label for each in (value.x, value.y)] + [each.label for each in value.curves]
+        labels += [each.label for each in value.marks] + [each.label for each in areas]
+        yield from _shown((value.caption, value.setting, labels))
     elif isinstance(value, tuple | list):
         for each in value:
             yield from _shown(each)

@@ -1,0 +1,187 @@
+"""Figures as SVG, PDF and PNG, drawn by matplotlib from the layout."""
+
+from __future__ import annotations
+
+import io
+import re
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from symscale.derivation.figure import Figure
+from symscale.derivation.step import Prose
+from symscale.errors import MissingError
+from symscale.report.figures import description, digest
+from symscale.report.lines import HEIGHT, WIDTH
+from symscale.report.picture import Picture, formula, nearest, picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Around the frame, in centimetres: left, below, right, above.
+MARGINS = (1.7, 1.15, 0.4, 0.25)
+INCH = 2.54
+DASHES: dict[str, Any] = {
+    "solid": "solid",
+    "dashed": (0, (5, 2)),
+    "dashdot": (0, (6, 2, 1.2, 2)),
+    "dotted": (0, (1.2, 1.6)),
+    "longdash": (0, (10, 3)),
+    "dense": (0, (2.5, 1.2)),
+}
+SETTINGS: dict[str, Any] = {
+    "font.size": 9,
+    "font.family": "DejaVu Sans",
+    "mathtext.fontset": "dejavusans",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "symscale",
+    "path.simplify": False,
+    "axes.linewidth": 0.7,
+    "pdf.fonttype": 42,
+}
+
+
+def svg(figure: Figure) -> str:
+    """Return a figure as SVG with a title, a description and the digest of its data. Raises MissingError."""
+    drawn = _saved(figure, "svg").decode("utf-8")
+    start = drawn.index("<svg")
+    body = re.sub(r"<svg ", '<svg role="img" aria-labelledby="title desc" ', drawn[start:], count=1)
+    at = body.index(">") + 1
+    named = (
+        f'\n <title id="title">{escape(figure.title)}</title>\n <desc id="desc">{escape(description(figure))}</desc>'
+    )
+    # what the library calls itself differs between its versions
+    body = re.sub(r"\n <metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    at = body.index(">") + 1
+    lines = (line.rstrip() for line in f"{body[:at]}{named}{body[at:]}".splitlines())
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {digest(figure)} -->\n' + "\n".join(lines) + "\n"
+
+
+def image(figure: Figure, kind: str) -> bytes:
+    """Return a figure as `pdf` or `png`. Raises MissingError if matplotlib is missing."""
+    return _saved(figure, kind)
+
+
+def _saved(figure: Figure, kind: str) -> bytes:
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as Canvas
+    except ImportError as error:
+        raise MissingError(
+            "Drawing a figure needs matplotlib, which is not installed.",
+            hint="Install it with `pip install 'symscale[plots]'`; the .tex of a figure needs none.",
+        ) from error
+    left, below, right, above = MARGINS
+    size = (left + WIDTH + right, below + HEIGHT + above)
+    with matplotlib.rc_context(SETTINGS):
+        canvas = Canvas(figsize=(size[0] / INCH, size[1] / INCH), facecolor="white")
+        FigureCanvasAgg(canvas)
+        axes = canvas.add_axes((left / size[0], below / size[1], WIDTH / size[0], HEIGHT / size[1]))
+        _draw(picture(figure), axes)
+        out = io.BytesIO()
+        metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+        canvas.savefig(out, format=kind, metadata=metadata, dpi=200)
+    return out.getvalue()
+
+
+def _draw(shown: Picture, axes: Axes) -> None:
+    axes.set_axis_off()
+    axes.set_xlim(0, WIDTH)
+    axes.set_ylim(0, HEIGHT)
+    for polygon, tint in shown.fills:
+        axes.fill(*zip(*polygon, strict=True), color=f"#{tint}", linewidth=0.3, zorder=0.5)
+    _ticks(axes, shown)
+    for stroke in shown.strokes:
+        wide = 1.1 if stroke.thin or shown.fills else 1.7
+        axes.plot(
+            *zip(*stroke.line, strict=True),
+            color=f"#{stroke.colour}",
+            linestyle=DASHES[stroke.dash],
+            linewidth=wide,
+            solid_capstyle="butt",
+            dash_capstyle="butt",
+            zorder=2,
+        )
+    for word in shown.words:
+        if word.leader is not None:
+            ends = [word.leader, nearest(word.leader, word.box)]
+            axes.plot(*zip(*ends, strict=True), color="#777777", linewidth=0.6, zorder=1.8)
+    for (x, y), colour in shown.dots:
+        axes.plot(
+            [x], [y], "o", color=f"#{colour}", markersize=5, markeredgecolor="white", markeredgewidth=0.8, zorder=3
+        )
+    backing = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.8} if not shown.fills else None
+    for word in shown.words:
+        place = (word.box.x, word.box.y)
+        axes.text(
+            *place,
+            mathtext(word.prose),
+            ha="center",
+            va="center",
+            color=f"#{word.colour}",
+            weight="bold" if word.bold else "normal",
+            bbox=backing,
+            zorder=4,
+        )
+
+
+def _ticks(axes: Axes, shown: Picture) -> None:
+    """Draw frame, grid, ticks and their words as a few collections: matplotlib's own are hundreds of objects."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.patches import Rectangle
+
+    across = [(each.at, 0.13 if each.label else 0.07) for each in shown.x_ticks]
+    up = [(each.at, 0.13 if each.label else 0.07) for each in shown.y_ticks]
+    marks = [line for x, long in across for line in ([(x, 0), (x, long)], [(x, HEIGHT), (x, HEIGHT - long)])]
+    marks += [line for y, long in up for line in ([(0, y), (long, y)], [(WIDTH, y), (WIDTH - long, y)])]
+    grid = [[(each.at, 0), (each.at, HEIGHT)] for each in shown.x_ticks if each.label]
+    grid += [[(0, each.at), (WIDTH, each.at)] for each in shown.y_ticks if each.label]
+    if not shown.fills:
+        axes.add_collection(LineCollection(grid, colors="#DDDDDD", linewidths=0.5, zorder=0.4))
+    axes.add_collection(LineCollection(marks, colors="#222222", linewidths=0.6, zorder=2.5))
+    axes.add_patch(
+        Rectangle((0, 0), WIDTH, HEIGHT, fill=False, edgecolor="#222222", linewidth=0.8, zorder=2.6, clip_on=False)
+    )
+    for each in shown.x_ticks:
+        if each.label:
+            axes.text(each.at, -0.12, _tick(each.label), ha="center", va="top")
+    for each in shown.y_ticks:
+        if each.label:
+            axes.text(-0.12, each.at, _tick(each.label), ha="right", va="center")
+    axes.text(WIDTH / 2, -0.62, mathtext(shown.figure.x.label), ha="center", va="top")
+    axes.text(-MARGINS[0] + 0.1, HEIGHT / 2, mathtext(shown.figure.y.label), ha="left", va="center", rotation=90)
+
+
+def _tick(label: str) -> str:
+    return label if label.replace(".", "").isdigit() else f"${_mathtext(label)}$"
+
+
+_POWER = re.compile(r"(\S+) × 10\^(-?\d+)")
+
+
+def mathtext(prose: Prose) -> str:
+    """Return words for matplotlib, which sets formulas between dollar signs."""
+    parts = (prose,) if isinstance(prose, str) else prose
+    return "".join(_escaped(each) if isinstance(each, str) else f"${_mathtext(formula(each))}$" for each in parts)
+
+
+def _escaped(text: str) -> str:
+    """Return words without markup, numbers such as 2.5 × 10^6 set as formulas."""
+    return _POWER.sub(r"$\1 \\times 10^{\2}$", text.replace("\\", r"\\").replace("$", r"\$"))
+
+
+_SPELLED = {
+    r"\displaystyle ": "",
+    r"\text{": r"\mathrm{",
+    r"\le ": r"\leq ",
+    r"\ge ": r"\geq ",
+    r"\left": "",
+    r"\right": "",
+}
+
+
+def _mathtext(latex: str) -> str:
+    """Return LaTeX in the part of it that matplotlib reads."""
+    for theirs, ours in _SPELLED.items():
+        latex = latex.replace(theirs, ours)
+    return latex
