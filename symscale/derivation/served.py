@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -39,17 +40,40 @@ ANY_HELD = Held(symbol("M_weights"), symbol("M_cache"))
 
 @dataclass(frozen=True)
 class Inference:
-    """A model in use: loads of a decode step and a prefill, bytes held, the step's times, all as formulas.
+    """A model in use, or any model: what it costs as formulas, each worked out when it is asked for."""
 
-    `values` has the model's sizes by name, `parts` its parameters by part.
-    """
+    config: Config | None = None
+    experts: str = "all"
 
-    decode: Load
-    prefill: Load
-    held: Held
-    step: StepTime
-    values: Mapping[str, sp.Expr]
-    parts: Mapping[str, sp.Expr]
+    @cached_property
+    def decode(self) -> Load:
+        """The load of a decode step."""
+        return ANY if self.config is None else decode(self.config, touched=self.experts)
+
+    @cached_property
+    def prefill(self) -> Load:
+        """The load of a prefill."""
+        return ANY if self.config is None else prefill(self.config, touched=self.experts)
+
+    @cached_property
+    def held(self) -> Held:
+        """The bytes of weights and of the cache of one sequence."""
+        return ANY_HELD if self.config is None else held_bytes(self.config)
+
+    @cached_property
+    def step(self) -> StepTime:
+        """The times of a decode step."""
+        return step_time(self.decode)
+
+    @cached_property
+    def values(self) -> Mapping[str, sp.Expr]:
+        """The model's sizes by name."""
+        return {} if self.config is None else {str(each): number for each, number in values(self.config).items()}
+
+    @cached_property
+    def parts(self) -> Mapping[str, sp.Expr]:
+        """Its parameters by part."""
+        return {} if self.config is None else parameter_forms(self.config)
 
     @property
     def parameters(self) -> sp.Expr:
@@ -63,13 +87,12 @@ def inference(d: Builder, name: str = "", *, show: str = "decode", experts: str 
     Without a name it is any model: 2·P FLOPs and so on are short names. Raises ModelError.
     """
     if not name:
-        return Inference(ANY, ANY, ANY_HELD, step_time(ANY), {}, {})
+        return Inference()
     config = model(name)
-    load, prompt, held = decode(config, touched=experts), prefill(config, touched=experts), held_bytes(config)
+    found = Inference(config, experts)
     for word in show.split():
-        d.add(_STEPS[word](config, load if word == "decode" else prompt, held))
-    sizes = {str(each): number for each, number in values(config).items()}
-    return Inference(load, prompt, held, step_time(load), sizes, parameter_forms(config))
+        d.add(_STEPS[word](config, found))
+    return found
 
 
 def summed(expr: sp.Expr, over: str, last: str) -> sp.Expr:
@@ -99,8 +122,8 @@ class CountedAgain:
                 raise StepError(f"A second count differs: {relation_text(equation.lhs, equation.op, equation.rhs)}")
 
 
-def _decode_step(config: Config, load: Load, held: Held) -> Step:
-    equations = _equations(("FLOPs", "M_weights", "FLOPs_scores", "M_cache"), load)
+def _decode_step(config: Config, found: Inference) -> Step:
+    equations = _equations(("FLOPs", "M_weights", "FLOPs_scores", "M_cache"), found.decode)
     counts: tuple[Count, ...] = (
         lambda each, at: _times(at, B) * _products(each, at),
         lambda each, at: _times(at, WEIGHT) * _read(each, at),
@@ -114,8 +137,8 @@ def _decode_step(config: Config, load: Load, held: Held) -> Step:
     return Step("count", f"A decode step of {config.name}", reason, equations, (CountedAgain(config, counts),))
 
 
-def _prefill_step(config: Config, load: Load, held: Held) -> Step:
-    equations = _equations(("FLOPs", "M_weights", "FLOPs_scores", "M_cache"), load)
+def _prefill_step(config: Config, found: Inference) -> Step:
+    equations = _equations(("FLOPs", "M_weights", "FLOPs_scores", "M_cache"), found.prefill)
     counts: tuple[Count, ...] = (
         lambda each, at: _times(at, T) * _products(each, at) - (_times(at, T) - 1) * _logits(each, at),
         lambda each, at: _times(at, WEIGHT) * _read(each, at),
@@ -126,8 +149,11 @@ def _prefill_step(config: Config, load: Load, held: Held) -> Step:
     return Step("count", f"A prefill of {config.name}", reason, equations, (CountedAgain(config, counts),))
 
 
-def _held_step(config: Config, load: Load, held: Held) -> Step:
-    equations = (Relation(symbol("M_weights"), "==", held.weights), Relation(symbol("M_cache"), "==", held.cache))
+def _held_step(config: Config, found: Inference) -> Step:
+    equations = (
+        Relation(symbol("M_weights"), "==", found.held.weights),
+        Relation(symbol("M_cache"), "==", found.held.cache),
+    )
     counts: tuple[Count, ...] = (
         lambda each, at: (
             _times(at, WEIGHT) * math.fsum(_number(one.count * parameters(one), at) for one in blocks(each))
