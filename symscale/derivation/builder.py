@@ -10,6 +10,7 @@ import sympy as sp
 from symscale.collectives import Cost
 from symscale.cost import PassCost, Times, times
 from symscale.derivation.answer import concluded, conclusion
+from symscale.derivation.asking import Ask, Entered
 from symscale.derivation.choices import choice_step, described
 from symscale.derivation.crossover import Crossover, cross
 from symscale.derivation.evaluate import evaluate
@@ -62,6 +63,8 @@ class Builder(Plotting):
         self.steps: list[Step] = []
         self.crossovers: list[Crossover] = []
         self.optima: list[Optimised] = []
+        self.asks: list[Ask] = []
+        self.entered: list[Entered] = []
         self.order = Order()
         self.layer: Layer | None = None
 
@@ -105,13 +108,12 @@ class Builder(Plotting):
         `in_network` switches add up the sums of AllReduces.
         Raises NotationError, LayoutError, MachineError.
         """
-        laid = {name: sp.Integer(size) if isinstance(size, int) else size for name, size in (mesh or {}).items()}
+        chip, laid = self.lay_out(on, mesh)
         program = elaborate(text, mesh=laid, sizes=sizes or {})
         placement = {
             name: where if isinstance(where, str) else sp.Integer(where) if isinstance(where, int) else where
             for name, where in (axes or {}).items()
         }
-        chip = self.terms.chip(on)
         layer = lay(
             program,
             dtype=self.terms.dtype or dtype,
@@ -280,8 +282,7 @@ class Builder(Plotting):
         if not self.crossovers:
             raise SymscaleError("There is nothing to evaluate yet.", hint="Solve a crossover first.")
         crossover = crossover or self.crossovers[-1]
-        chip = self.terms.chip(on)
-        found, steps = evaluate(crossover, self.layer, chip, self.terms.given(values))
+        found, steps = evaluate(crossover, self.layer, *self.put(on, values))
         self.steps += steps
         self.crossovers[self.crossovers.index(crossover)] = found
         if expect is not None and self.terms.own:
@@ -304,8 +305,7 @@ class Builder(Plotting):
         expect: str | None = None,
     ) -> sp.Expr:
         """Return a quantity with numbers put in. Raises StepError if it is not what the author expects."""
-        chip = self.terms.chip(on)
-        found, step = in_numbers(name, expr, self.layer, chip, self.terms.given(values))
+        found, step = in_numbers(name, expr, self.layer, *self.put(on, values))
         self.steps.append(step)
         if expect is not None and self.terms.own:
             expected_number(found, expect)
@@ -327,6 +327,7 @@ class Builder(Plotting):
 
         Raises UndecidedError where the optimum is not known in closed form.
         """
+        chip, given = self.put(on, values)
         found = optimise(
             self,
             layer,
@@ -334,8 +335,8 @@ class Builder(Plotting):
             over,
             subject_to=subject_to,
             solve=solve,
-            numeric=self.terms.given(values),
-            chip=self.terms.chip(on),
+            numeric=given,
+            chip=chip,
         )
         self.optima.append(found)
         return found
@@ -353,7 +354,7 @@ class Builder(Plotting):
         """
         if self.layer is None or not self.crossovers:
             return None
-        chip, given = self.terms.chip(on), self.terms.given(values)
+        chip, given = self.put(on, values)
         found, context = concluded(self.crossovers, self.layer, chip, given)
         self.steps += conclusion(found, context)
         if found.together is not None and found.together not in self.crossovers:

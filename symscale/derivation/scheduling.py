@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symscale.derivation.asking import Asking
 from symscale.derivation.layer import Layer
 from symscale.derivation.step import Step
 from symscale.derivation.terms import Terms
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from symscale.derivation.pipelined import Pipelined
 
 
-class Scheduling:
+class Scheduling(Asking):
     """The part of a blackboard that knows schedules."""
 
     steps: list[Step]
@@ -100,5 +101,4 @@ class Scheduling:
         from symscale.derivation.evaluate import numbers
         from symscale.derivation.least import least
 
-        given = self.terms.given(values)
-        return least(self, name, objective, over, numbers(self.layer, self.terms.chip(on), given), whole)
+        return least(self, name, objective, over, numbers(self.layer, *self.put(on, values)), whole)

@@ -54,14 +54,14 @@ class Tabling(Scheduling):
         """
         listed = _formulas(columns)
         heads, lines = _lines(listed, over or {}, rows or {}, of)
-        given = self.terms.given(values)
+        chip, given = self.put(on, values)
         found, step = tabled(
             Asked(
                 title,
                 listed,
                 lines,
                 heads,
-                given if formulas else numbers(self.layer, self.terms.chip(on), given),
+                given if formulas else numbers(self.layer, chip, given),
                 units or {},
                 (expect or {}) if self.terms.own else {},
                 front or {},
