@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import sympy as sp
 
+from symscale.derivation.asking import Ask
 from symscale.derivation.builder import Builder
 from symscale.derivation.crossover import Crossover
 from symscale.derivation.layer import Layer
 from symscale.derivation.minimum import Optimised
 from symscale.derivation.registry import blackboard, ids
+from symscale.derivation.terms import OWN, Terms
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import ROUNDED, Row, files, known, read, rows, words
 from symscale.exercise.setting import Setting, everything, stated
@@ -23,7 +26,7 @@ class Asked:
     """One thing that is asked for: a quantity, with every way in which the derivation states it, the last first.
 
     A condition has its crossover as well, the size of a mesh axis its optimum, and where the answer is words, such as
-    yes or the collectives of a pass, these.
+    yes or the collectives of a pass, these. `ask` is the question in the author's words, where there is one.
     """
 
     what: str
@@ -32,6 +35,7 @@ class Asked:
     optimum: Optimised | None = None
     words: str = ""
     sent: tuple[tuple[str, tuple[str, ...], str], ...] | None = None
+    ask: Ask | None = None
 
     @property
     def numbers(self) -> Iterator[tuple[Setting, sp.Expr]]:
@@ -44,7 +48,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A question with its answers: what is asked for first, and what else its derivation states."""
+    """A question with its answers: what is asked for first, and what else its derivation states on its terms.
+
+    An entry of a book has its row of data as well.
+    """
 
     id: str
     title: str
@@ -52,6 +59,8 @@ class Exercise:
     derivation: str
     asked: tuple[Asked, ...]
     layer: Layer | None = None
+    terms: Terms = OWN
+    row: Row | None = None
 
     @property
     def headline(self) -> Asked:
@@ -59,13 +68,14 @@ class Exercise:
         return self.asked[0]
 
 
-def exercise(id: str, what: str = "") -> Exercise:
+def exercise(id: str, what: str = "", terms: Terms = OWN) -> Exercise:
     """Return the exercise of a derivation or of an entry of a book; `what` names the quantity that is asked for.
 
-    Raises SymscaleError with the closest ids, or the quantities there are.
+    On other `terms` than its own it has other numbers. Raises SymscaleError with the closest ids, or the quantities
+    there are.
     """
-    row = _row(id)
-    found = _of_row(row) if row is not None else _of_derivation(id)
+    row = find(id)
+    found = _of_row(row, terms) if row is not None else _of_derivation(id, terms)
     if not what:
         return found
     chosen = [each for each in found.asked if each.what.replace(" ", "") == what.replace(" ", "")]
@@ -73,10 +83,11 @@ def exercise(id: str, what: str = "") -> Exercise:
         there = ", ".join(each.what for each in found.asked)
         raise SymscaleError(f"{id} does not ask for {what[:40]!r}.", hint=f"It has {there}.")
     others = tuple(each for each in found.asked if each is not chosen[0])
-    return Exercise(found.id, found.title, found.source, found.derivation, (chosen[0], *others), found.layer)
+    return replace(found, asked=(chosen[0], *others))
 
 
-def _row(id: str) -> Row | None:
+def find(id: str) -> Row | None:
+    """Return the row of an entry of a book, None for what is none. Raises SymscaleError for one that asks nothing."""
     if id in ids():
         return None
     for file in files():
@@ -89,14 +100,45 @@ def _row(id: str) -> Row | None:
     return None
 
 
-def _of_derivation(id: str) -> Exercise:
-    d = blackboard(id)
-    return Exercise(id, d.title, d.source, id, tuple(_all_of(id, d)), d.layer)
+def _of_derivation(id: str, terms: Terms) -> Exercise:
+    d = blackboard(id, terms)
+    asked = list(_all_of(id, d))
+    first = [_asked_by(each, id, d, asked) for each in d.asks]
+    names = [each.what for each in first]
+    twice = next((each for each in names if names.count(each) > 1), None)
+    if twice is not None:
+        raise SymscaleError(f"{id} asks for {twice} twice.", hint="Ask about something else, or name it otherwise.")
+    others = [each for each in asked if each.what not in names]
+    return Exercise(id, d.title, d.source, id, (*first, *others), d.layer, terms)
+
+
+def _asked_by(ask: Ask, id: str, d: Builder, there: list[Asked]) -> Asked:
+    """Return what an author's question asks for. Raises SymscaleError where the derivation does not state it."""
+    about = ask.about
+    if isinstance(about, Crossover):
+        relation = about.relation
+        # once it is evaluated a crossover has its number, and the board has that one
+        found = next(each for each in d.crossovers if each.relation == relation)
+        about = found.headline.unknown
+        return Asked(to_text(about), _about(about, list(everything(id, terms=d.terms))), found, ask=ask)
+    if isinstance(about, Layer):
+        about = f"collectives {next(iter(about.costs))}"
+    if isinstance(about, Optimised):
+        about = about.variable
+    named = about if isinstance(about, str) else to_text(about)
+    for each in there:
+        stated = [one.expr for one in each.settings] if not isinstance(about, str) else []
+        if each.what.replace(" ", "") == named.replace(" ", "") or about in stated:
+            return replace(each, ask=ask)
+    raise SymscaleError(
+        f"{id} asks about {named[:60]}, which it does not state.",
+        hint=f"It states {', '.join(each.what for each in there)}.",
+    )
 
 
 def _all_of(id: str, d: Builder) -> Iterator[Asked]:
     """Yield what a derivation states: the last crossover first, then its optima, its quantities and its collectives."""
-    found = list(everything(id))
+    found = list(everything(id, terms=d.terms))
     seen: set[str] = set()
     for crossover in reversed(d.crossovers):
         unknown = crossover.headline.unknown
@@ -121,21 +163,30 @@ def _about(what: sp.Expr, found: list[Setting]) -> tuple[Setting, ...]:
     return tuple(each for each in reversed(found) if each.of_what == what)
 
 
-def _of_row(row: Row) -> Exercise:
+def _of_row(row: Row, terms: Terms) -> Exercise:
     title = row.note or f"The answer of {row.id}"
-    layer = blackboard(row.derivation).layer if row.derivation else None
+    row = on_terms(row, terms)
+    layer = blackboard(row.derivation, terms).layer if row.derivation else None
     said = words(row)
     if said is not None:
         asked = (Asked(row.quantity or row.formula, words=said),)
-        return Exercise(row.id, title, "", row.derivation, asked, layer)
+        return Exercise(row.id, title, "", row.derivation, asked, layer, terms, row)
     put: Mapping[sp.Symbol, sp.Expr] = known(row)
     settings: tuple[Setting, ...]
     if row.formula:
         settings = (Setting(ROUNDED[row.whole](read(row.formula)), put),)
     else:
         wanted = read(row.quantity)
-        settings = tuple(reversed([_whole(each, row) for each in stated(row.derivation, wanted, put)]))
-    return Exercise(row.id, title, "", row.derivation, (Asked(row.quantity or "answer", settings),), layer)
+        settings = tuple(reversed([_whole(each, row) for each in stated(row.derivation, wanted, put, terms)]))
+    asked = (Asked(row.quantity or "answer", settings),)
+    return Exercise(row.id, title, "", row.derivation, asked, layer, terms, row)
+
+
+def on_terms(row: Row, terms: Terms) -> Row:
+    """Return a row with other values of what it gives, on another chip where it names one."""
+    put = {name: to_text(value) for name, value in terms.values}
+    given = {name: put.get(name, value) for name, value in row.given.items()}
+    return replace(row, given=given, on=terms.on if row.on and terms.on else row.on)
 
 
 def _whole(found: Setting, row: Row) -> Setting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from symscale.derivation.terms import Terms
 from symscale.errors import SymscaleError
@@ -29,7 +30,8 @@ def rewritten(asked: Asked, exercise: Exercise) -> Iterator[tuple[str, bool, Set
     if not exercise.derivation or not asked.settings or exercise.layer is None:
         return
     what, more = asked.settings[0].of_what, dict(asked.settings[0].values)
-    for words, terms, harmless in OTHERS:
+    for words, other, harmless in OTHERS:
+        terms = replace(exercise.terms, overlap=other.overlap, dtype=other.dtype or exercise.terms.dtype)
         try:
             found = [each for each in everything(exercise.derivation, {}, terms) if each.of_what == what]
         except SymscaleError:

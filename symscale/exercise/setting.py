@@ -60,12 +60,14 @@ class Setting:
         return self.of(self.expr * factor)
 
 
-def stated(id: str, quantity: sp.Expr, more: Mapping[sp.Symbol, sp.Expr]) -> Iterator[Setting]:
+def stated(
+    id: str, quantity: sp.Expr, more: Mapping[sp.Symbol, sp.Expr], terms: Terms = OWN
+) -> Iterator[Setting]:
     """Yield how every equation of a derivation that states the quantity comes to its right side.
 
     A number is that of the formula it was put into, with the values that went in; `more` are values besides.
     """
-    return (each for each in everything(id, more) if sp.expand(each.of_what - quantity) == 0)
+    return (each for each in everything(id, more, terms) if sp.expand(each.of_what - quantity) == 0)
 
 
 def everything(id: str, more: Mapping[sp.Symbol, sp.Expr] | None = None, terms: Terms = OWN) -> Iterator[Setting]:
