@@ -169,7 +169,8 @@ def _of_row(row: Row, terms: Terms) -> Exercise:
     layer = blackboard(row.derivation, terms).layer if row.derivation else None
     said = words(row)
     if said is not None:
-        asked = (Asked(row.quantity or row.formula, words=said),)
+        # a pass that sends nothing says so in no words
+        asked = (Asked(row.quantity or row.formula, words=said, sent=None if said else ()),)
         return Exercise(row.id, title, "", row.derivation, asked, layer, terms, row)
     put: Mapping[sp.Symbol, sp.Expr] = known(row)
     settings: tuple[Setting, ...]

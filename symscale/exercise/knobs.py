@@ -64,9 +64,11 @@ def sampled(found: Sequence[Knob], rng: random.Random) -> Terms | None:
 
 def _held(put: dict[str, sp.Expr | str], own: Mapping[str, sp.Expr | str]) -> dict[str, sp.Expr | str]:
     """Return the values with products that are those of a transformer kept: as many heads as the model is wide."""
+    sizes = {name: value for name, value in own.items() if isinstance(value, sp.Expr)}
+    drawn = {name: value for name, value in put.items() if isinstance(value, sp.Expr)}
     for one, other, product in PRODUCTS:
-        if {one, other, product} <= own.keys() and own[one] * own[other] == own[product]:
-            put[product] = put[one] * put[other]
+        if {one, other, product} <= sizes.keys() and sizes[one] * sizes[other] == sizes[product]:
+            put[product] = drawn[product] = drawn[one] * drawn[other]
     return put
 
 

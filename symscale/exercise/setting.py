@@ -60,9 +60,7 @@ class Setting:
         return self.of(self.expr * factor)
 
 
-def stated(
-    id: str, quantity: sp.Expr, more: Mapping[sp.Symbol, sp.Expr], terms: Terms = OWN
-) -> Iterator[Setting]:
+def stated(id: str, quantity: sp.Expr, more: Mapping[sp.Symbol, sp.Expr], terms: Terms = OWN) -> Iterator[Setting]:
     """Yield how every equation of a derivation that states the quantity comes to its right side.
 
     A number is that of the formula it was put into, with the values that went in; `more` are values besides.

@@ -1,0 +1,352 @@
+"""Questions in words: what an exercise asks, made from its derivation or as its author puts it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+
+import sympy as sp
+
+from symscale.derivation.crossover import Crossover, resource_name
+from symscale.derivation.evaluate import quantity
+from symscale.derivation.layer import Layer
+from symscale.derivation.limits import readable
+from symscale.derivation.minimum import Optimised
+from symscale.derivation.registry import blackboard
+from symscale.derivation.step import Prose, Step
+from symscale.exercise.answers import known, read, same
+from symscale.exercise.exercise import Asked, Exercise
+from symscale.exercise.judge import dimension
+from symscale.exercise.setting import Setting
+from symscale.frozen import dataclass
+from symscale.machine import Machine, chosen
+from symscale.notation.formula import parse_relation
+from symscale.notation.order import Order
+from symscale.notation.text import to_text
+from symscale.solve.relation import Relation
+from symscale.vocabulary import entry
+
+CONDITION, NUMBER, FORMULA, MESH = "condition", "number", "formula", "mesh"
+COLLECTIVES, YES_OR_NO, NOTATION = "collectives", "yes or no", "notation"
+KINDS = (CONDITION, NUMBER, FORMULA, MESH, COLLECTIVES, YES_OR_NO, NOTATION)
+#: A formula of more characters is not asked for in a sentence.
+MOST_READ = 120
+#: What a program settles besides the times of the vocabulary.
+RESULTS = {
+    "FLOPs": "the FLOPs of one chip",
+    "FLOPs_vector": "the FLOPs of the vector units",
+    "bytes_hbm": "the bytes of HBM traffic of one chip",
+    "intensity": "the FLOPs per byte of HBM traffic",
+}
+_SPAN = {">=": "at least as long as", ">": "longer than", "<=": "at most as long as", "<": "less long than"}
+_NUMBERED = re.compile(
+    r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|sixteen|hundred|thousand|million|half|twice|nearly"
+    r"|int[48]|fp(8|16|32)|bf16)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A value that a question gives: its symbol, the value with its unit, and what it is."""
+
+    name: sp.Symbol
+    shown: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question: what is to be found in which form, from which programs and values.
+
+    `whole` says that nothing is missing which a reader needs; `setting` is said of the programs, `chip` names where the
+    constants among the givens come from, and `vary` is the seed of a variant.
+    """
+
+    id: str
+    what: str
+    kind: str
+    find: Prose
+    form: str
+    title: str = ""
+    source: str = ""
+    programs: tuple[str, ...] = ()
+    setting: str = ""
+    givens: tuple[Given, ...] = ()
+    chip: str = ""
+    vary: int | None = None
+    whole: bool = True
+    order: Order = field(default_factory=Order)
+
+
+def question(one: Exercise, vary: int | None = None) -> Question:
+    """Return the question that asks for what an exercise asks first."""
+    asked = one.headline
+    kind = kind_of(asked)
+    at = _stated_at(one, asked)
+    find, whole = _find(one, asked, kind)
+    setting = next((each for each, _ in asked.numbers), None)
+    machine = _machine(one, asked, at)
+    givens = tuple(_givens(one, setting, kind))
+    if asked.ask is not None:
+        find, whole = filled(asked.ask.question, one, machine), True
+    board = blackboard(one.derivation, one.terms) if one.derivation else None
+    programs = [each for each in board.steps[: at or None] if each.kind == "given"] if board is not None else []
+    constants = _constants(machine)
+    return Question(
+        one.id,
+        asked.what,
+        kind,
+        find,
+        _form(asked, kind),
+        _title(one, vary),
+        board.source if board is not None else "",
+        tuple(_program(programs)),
+        _setting(programs, one.layer),
+        givens,
+        machine.title if machine is not None and any(str(each.name) in constants for each in givens) else "",
+        vary,
+        whole,
+        board.order if board is not None else Order(),
+    )
+
+
+def kind_of(asked: Asked) -> str:
+    """Return what kind of answer is asked for."""
+    if asked.words:
+        return YES_OR_NO if asked.words in ("yes", "no") else NOTATION
+    if asked.sent is not None:
+        return COLLECTIVES
+    if asked.crossover is not None:
+        return CONDITION
+    if asked.optimum is not None:
+        return MESH if asked.optimum.integers else FORMULA
+    return NUMBER if asked.settings and _is_number(asked.settings[0]) else FORMULA
+
+
+def filled(text: str, one: Exercise, machine: Machine | None = None) -> str:
+    """Return an author's words with what is put in for {D}, {chip} and {dtype}."""
+    board = blackboard(one.derivation, one.terms)
+    put = {name: to_text(value) for each in board.entered for name, value in _numbers(each.values)}
+    put |= {name: to_text(value) for name, value in one.terms.values if name in put}
+    last = next((each.chip for each in reversed(board.entered) if each.chip is not None), machine)
+    put["chip"] = last.title if last is not None else "a chip"
+    put["dtype"] = ", ".join(sorted(set(one.layer.typed.dtype.values()))) if one.layer is not None else ""
+    return re.sub(r"\{(\w+)\}", lambda found: put.get(found[1], found[0]), text)
+
+
+def _numbers(values: tuple[tuple[str, str | int | sp.Expr], ...]) -> Iterator[tuple[str, sp.Expr]]:
+    for name, value in values:
+        number = read(value) if isinstance(value, str) else sp.Integer(value) if isinstance(value, int) else value
+        if isinstance(number, sp.Expr) and number.is_number:
+            yield name, number
+
+
+def _is_number(setting: Setting) -> bool:
+    return bool(setting.value.is_number and setting.value.is_real)
+
+
+def _title(one: Exercise, vary: int | None) -> str:
+    """Return the title, but where it gives the answer away, or speaks of numbers that a variant has not."""
+    if not one.derivation:
+        return ""
+    title = blackboard(one.derivation).title
+    found = one.headline.crossover
+    settled = found is not None and all(case.always or case.never for case in found.headline.cases)
+    yes_or_no = one.headline.words in ("yes", "no")
+    return "" if settled or yes_or_no or (vary is not None and _NUMBERED.search(title)) else title
+
+
+def _find(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
+    """Return what is to be found, and whether the sentence with the givens is enough to find it."""
+    if asked.words:
+        return _worded(one, asked)
+    if asked.sent is not None:
+        which = asked.what.removeprefix("collectives ")
+        return f"Which collectives run in the {which} pass, over which mesh axes, and of which arrays?", True
+    if asked.crossover is not None:
+        return _condition(asked.crossover, one.layer)
+    if asked.optimum is not None:
+        return _least(asked.optimum, one)
+    return _quantity(one, asked, kind)
+
+
+def _worded(one: Exercise, asked: Asked) -> tuple[Prose, bool]:
+    if asked.words in ("yes", "no"):
+        lhs, op, rhs, _ = parse_relation(asked.what)
+        return ("Does ", Relation(lhs, op, rhs), " hold?"), one.row is not None and bool(one.row.formula)
+    word, _, which = asked.what.partition(" ")
+    if word == "collectives":
+        passes = {"both": "both passes", "": "the forward pass"}.get(which, f"the {which} pass")
+        return f"Which collectives run in {passes}, in their order, as in `AllGather X, ReduceScatter X`?", True
+    if word in ("product", "products"):
+        whose = f"makes {which}" if word == "product" else f"the {which or 'forward'} pass consists of"
+        return f"Which {word} {whose}, in the notation of the program?", True
+    if word == "program":
+        return "Write the program in the notation of sharded arrays.", False
+    return (f"Work out {asked.what}.",), one.row is not None and bool(one.row.formula)
+
+
+def _condition(found: Crossover, layer: Layer | None) -> tuple[Prose, bool]:
+    unknown, relation = found.headline.unknown, found.relation
+    limits = ", ".join(map(readable, found.headline.assumptions))
+    near: tuple[str | sp.Expr | Relation, ...] = (f" Take {limits}.",) if limits else ()
+    if found.passes and layer is not None and _is_work(relation, layer):
+        passes = "both passes" if found.passes == "both" else f"the {found.passes} pass"
+        whole = resource_name(found.resource)
+        hidden = "traffic to HBM" if found.resource == "hbm" else f"communication over {whole}"
+        said = f" does the arithmetic of {passes} take {_SPAN.get(relation.op, 'as long as')} the {hidden}?"
+        return ("For which ", unknown, said, *near), True
+    if len(to_text(relation.lhs)) + len(to_text(relation.rhs)) <= MOST_READ:
+        return ("For which ", unknown, " does ", relation, " hold?", *near), True
+    return ("Under which condition on ", unknown, " does this hold?", *near), False
+
+
+def _is_work(relation: Relation, layer: Layer) -> bool:
+    """Say whether the left side is arithmetic, at the peak of a dtype, and the right side is none."""
+    peaks = {"C", *(f"C_{kind}" for kind in layer.kinds)}
+    left, right = ({str(each) for each in side.free_symbols} & peaks for side in (relation.lhs, relation.rhs))
+    return bool(left) and not right
+
+
+def _least(best: Optimised, one: Exercise) -> tuple[Prose, bool]:
+    steps = blackboard(one.derivation, one.terms).steps
+    fixed = next((each for each in steps if each.title == "On a fixed number of chips"), None)
+    rule = [part for part in fixed.reason if isinstance(part, Relation)] if fixed is not None else []
+    whose = {"both": "both passes", "": "the program"}.get(best.passes, f"the {best.passes} pass")
+    chips: tuple[str | sp.Expr | Relation, ...] = (" with ", rule[0], ",") if rule else ()
+    parts = ("Which size of the mesh axis ", best.variable, ",", *chips, f" makes the communication of {whose} least?")
+    # the losses of whole meshes are compared by the exact form
+    return parts, True
+
+
+def _quantity(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
+    """Return the sentence that asks for a quantity: of the program, or of a formula."""
+    if not asked.settings:
+        return f"Find {asked.what}.", False
+    setting = asked.settings[0]
+    if one.row is not None and one.row.formula:
+        return ("Work out ", setting.expr, "."), True
+    name = setting.of_what
+    step = _counted(one, setting) if one.layer is not None else None
+    if step is not None:
+        whose = f", {meaning_of(str(name))}" if meaning_of(str(name)) else ""
+        passes = step.title.partition(":")[0] if "pass" in step.title.partition(":")[0] else ""
+        of = f" of {'both passes' if passes.startswith('Both') else f'the {passes.lower()}'}" if passes else ""
+        how = ", in numbers." if kind == NUMBER else ", as a formula."
+        return ("Find ", name, f"{whose}{of}{how}"), bool(meaning_of(str(name)))
+    short = len(to_text(setting.expr)) <= MOST_READ and bool(setting.expr.free_symbols)
+    if kind == NUMBER and short:
+        return ("Work out ", Relation(name, "==", setting.expr), "."), True
+    return ("Find ", name, ", in numbers." if kind == NUMBER else ", as a formula."), False
+
+
+def meaning_of(name: str) -> str:
+    """Return what a symbol of the table, or a result of a program, is."""
+    if name.startswith("bytes_") and name not in RESULTS:
+        return f"the bytes that a chip receives over {name.removeprefix('bytes_')}"
+    row = entry(name)
+    return RESULTS.get(name) or (f"the {row.meaning}" if row is not None and row.unit else "")
+
+
+def _counted(one: Exercise, setting: Setting) -> Step | None:
+    """Return the step that counts a quantity of the program, or turns counts into it, as a setting has it."""
+    for step in blackboard(one.derivation, one.terms).steps:
+        if step.kind in ("count", "substitute"):
+            for each in step.equations:
+                if each.lhs == setting.of_what and same(each.rhs, setting.expr):
+                    return step
+    return None
+
+
+def _stated_at(one: Exercise, asked: Asked) -> int:
+    """Return the number of the step up to which programs count, 0 for all of them."""
+    return asked.settings[0].at if asked.settings and one.derivation else 0
+
+
+def _machine(one: Exercise, asked: Asked, at: int) -> Machine | None:
+    if one.row is not None and (one.row.on or one.row.formula):
+        return chosen(one.row.on or None)
+    numbered = next((each.at for each, _ in asked.numbers), at)
+    entered = [each for each in blackboard(one.derivation, one.terms).entered if each.at < (numbered or 10**6)]
+    return next((each.chip for each in reversed(entered) if each.chip is not None), None)
+
+
+def _constants(machine: Machine | None) -> set[str]:
+    if machine is None:
+        return set()
+    return {"C", *(f"C_{dtype}" for dtype, _ in machine.peaks), *machine.constants(), *machine.cores}
+
+
+def _givens(one: Exercise, setting: Setting | None, kind: str) -> Iterator[Given]:
+    """Yield the values that go into the answer, those of a chip last."""
+    used: Mapping[sp.Symbol, sp.Expr] = setting.used if setting is not None else {}
+    if kind == YES_OR_NO and one.row is not None:
+        lhs, _, rhs, _ = parse_relation(one.headline.what)
+        names = lhs.free_symbols | rhs.free_symbols
+        used = {name: value for name, value in known(one.row).items() if name in names}
+    if one.headline.optimum is not None and one.headline.optimum.integers:
+        used = {**used, **_meshes(one)}
+    for name in sorted(used, key=lambda each: (_rate(str(each)), str(each))):
+        if used[name].is_number:
+            yield Given(name, quantity(name, used[name], one.layer), _meaning(str(name)))
+
+
+def _meshes(one: Exercise) -> dict[sp.Symbol, sp.Expr]:
+    """Return the values of sizes that an author puts in where meshes are compared."""
+    board = blackboard(one.derivation, one.terms)
+    best = board.optima[-1]
+    put = [each for each in board.entered if not each.mesh]
+    names = {*best.value.free_symbols, *best.point.free_symbols}
+    values = {name for each in put for name, _ in each.values}
+    given = board.terms.given({name: value for each in put for name, value in each.values})
+    return {name: value for name, value in given.items() if name in names and str(name) in values}
+
+
+def _rate(name: str) -> bool:
+    row = entry(name)
+    return (row is not None and row.unit in ("FLOP/s", "B/s", "s")) or name.startswith(("W_", "C_", "T_"))
+
+
+def _meaning(name: str) -> str:
+    row = entry(name)
+    if row is not None:
+        return row.meaning
+    stem, _, rest = name.partition("_")
+    said = {"b": f"bytes per element of {rest}", "C": f"peak FLOPs per second in {rest}"}
+    said |= {"M": f"physical axes that {rest} spans" if len(rest) == 1 else ""}
+    return said.get(stem, "") if rest else ""
+
+
+def _program(steps: list[Step]) -> Iterator[str]:
+    for step in steps:
+        yield from (line for line in step.lines if isinstance(line, str))
+
+
+def _setting(steps: list[Step], layer: Layer | None) -> str:
+    """Return where the meshes lie, and the dtype where all arrays have one that the program does not name."""
+    said = list(dict.fromkeys(each.reason for each in steps if isinstance(each.reason, str)))
+    if steps and layer is not None:
+        dtypes = {layer.typed.dtype[name] for name in layer.program.leaves}
+        if len(dtypes) == 1 and next(iter(dtypes)) not in layer.program.text:
+            said.append(f"Arrays are in {dtypes.pop()}.")
+    return " ".join(said)
+
+
+def _form(asked: Asked, kind: str) -> str:
+    """Return in which form the answer is wanted."""
+    if kind == CONDITION:
+        return f"a condition on {asked.what}, in symbols or in numbers; or always, or never"
+    if kind == MESH and asked.optimum is not None:
+        return f"the whole size of each axis, as in {asked.optimum.variable}=8, …"
+    if kind == NUMBER:
+        unit = next((each.unit or str(dimension(each) or "") for each, _ in asked.numbers), "")
+        unit = "" if unit == "1" else unit
+        return f"a number in {unit}" if unit else "a number"
+    return {
+        FORMULA: "a formula",
+        COLLECTIVES: "collectives, as in AllGather_X(W), or none",
+        YES_OR_NO: "yes or no",
+        NOTATION: "a line of notation",
+    }[kind]
