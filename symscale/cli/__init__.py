@@ -23,6 +23,7 @@ from symscale.cli.plan import plan
 from symscale.cli.plot import plot
 from symscale.cli.serve import serve
 from symscale.cli.solve import solve
+from symscale.cli.teach import exercise, exercises, grade, quiz
 
 OK, WRONG, USAGE = 0, 1, 2
 DEBUG = "SYMSCALE_DEBUG"
@@ -40,6 +41,7 @@ def cli() -> None:
     symscale machines tpu-v5p
     symscale list
     symscale check training/fsdp "B/X > C/W"
+    symscale exercise training/tp --vary 7
     """
 
 
@@ -60,6 +62,10 @@ for command in (
     coverage,
     check,
     explain,
+    exercises,
+    exercise,
+    quiz,
+    grade,
     completion,
 ):
     cli.add_command(command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,11 @@ from symscale.cli.library import known
 from symscale.cli.options import OUTPUT, text_option, with_options
 from symscale.cli.output import write
 
+if TYPE_CHECKING:
+    from symscale.exercise.exercise import Exercise
+    from symscale.exercise.sheet import Entry
+
+VARY = click.option("--vary", type=int, metavar="SEED", help="The variant with the numbers that a seed draws.")
 STYLE = click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 WHAT = text_option("--what", metavar="T_comms", help="The quantity that is answered, where an exercise has several.")
 
@@ -20,12 +26,23 @@ WHAT = text_option("--what", metavar="T_comms", help="The quantity that is answe
 @with_options(
     text_option("--file", "-f", "file", metavar="SHEET.toml", help="A whole sheet of answers."),
     WHAT,
+    VARY,
     click.option("--show", is_flag=True, help="Show the right answer too."),
     click.option("--explain", is_flag=True, help="Name the step at which the paths part."),
     STYLE,
     OUTPUT,
 )
-def check(id: str, answer: str, file: str, what: str, show: bool, explain: bool, style: str, output: str) -> int:
+def check(
+    id: str,
+    answer: str,
+    file: str,
+    what: str,
+    vary: int | None,
+    show: bool,
+    explain: bool,
+    style: str,
+    output: str,
+) -> int:
     """Judge ANSWER to the exercise ID: a derivation of the library, or an entry of the book.
 
     An answer is a formula, a relation, a number with its unit, collectives, a mesh, yes or no; several lines are a
@@ -35,10 +52,10 @@ def check(id: str, answer: str, file: str, what: str, show: bool, explain: bool,
     symscale check training/fsdp "B/X > C/W"
     symscale check training/fsdp "5100 tokens" --explain
     symscale check training/mixed-mesh "X=16, Y=4"
+    symscale check training/tp "Y <= F*W/C" --vary 7
     symscale check --file answers.toml --format json
     """
     from symscale.errors import SymscaleError
-    from symscale.exercise.exercise import exercise
     from symscale.exercise.sheet import Entry, judged, sheet
     from symscale.report import desk
 
@@ -46,17 +63,25 @@ def check(id: str, answer: str, file: str, what: str, show: bool, explain: bool,
         raise SymscaleError("Name an exercise and its answer, or a sheet with --file.")
     if id and not answer:
         raise SymscaleError(f"There is no answer to {id[:60]}.", hint=f'Write symscale check {id[:60]} "…".')
-    found = list(sheet(Path(file))) if file else [judged(Entry(id, answer.replace("\\n", "\n"), what))]
-    rows = [(each, exercise(each.entry.id, each.entry.what) if each.verdict is not None else None) for each in found]
+    if file and (what or vary is not None):
+        raise SymscaleError("--what and --vary belong to one answer.", hint="A sheet has them beside each id.")
+    found = list(sheet(Path(file))) if file else [judged(Entry(id, answer.replace("\\n", "\n"), what, vary))]
+    rows = [(each, _asked(each.entry) if each.verdict is not None else None) for each in found]
     if style == "json":
         write(desk.verdict_json(rows, show=show), output)
     else:
-        texts = [desk.verdict_text(each, asked, show=show, explain=explain) for each, asked in rows]
+        texts = [desk.verdict_text(each, one, show=show, explain=explain) for each, one in rows]
         heads = [f"{each.entry.id}: " if file and each.verdict is not None else "" for each, _ in rows]
         write("\n".join(head + text for head, text in zip(heads, texts, strict=True)), output)
     if any(each.verdict is None for each in found):
         return 2
     return int(not all(each.verdict is not None and each.verdict.accepted for each in found))
+
+
+def _asked(entry: Entry) -> Exercise:
+    from symscale.exercise.vary import varied
+
+    return varied(entry.id, entry.what, entry.vary)
 
 
 @click.command()

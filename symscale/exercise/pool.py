@@ -46,8 +46,8 @@ def asked_rows() -> Iterator[Row]:
 
 def questions(chapter: str = "") -> Iterator[Question]:
     """Yield the question of every exercise, its parts as questions of their own where an author asks for several."""
-    for id in listed(chapter):
-        yield from parts(id)
+    for each in listed(chapter):
+        yield from parts(each)
 
 
 def parts(id: str, vary: int | None = None) -> Iterator[Question]:

@@ -8,23 +8,24 @@ from pathlib import Path
 
 from symscale.errors import SymscaleError
 from symscale.exercise.desk import check
-from symscale.exercise.exercise import exercise
+from symscale.exercise.vary import varied
 from symscale.exercise.verdict import Verdict
 from symscale.exercise.working import Working, working
 from symscale.frozen import dataclass
 
-KEYS = ("id", "answer", "what")
+KEYS = ("id", "answer", "what", "vary")
 EXAMPLE = '[[answer]]\nid = "training/fsdp"\nanswer = "B/X > C/W"'
 LARGEST = 2_000_000
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One answer of a sheet."""
+    """One answer of a sheet; `vary` is the seed of the variant that is answered."""
 
     id: str
     answer: str
     what: str = ""
+    vary: int | None = None
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,15 @@ class Judged:
 def entries(path: Path) -> list[Entry]:
     """Return the answers of a sheet. Raises SymscaleError naming the file and what is wrong with it."""
     try:
+        if not path.is_file() and path.exists():
+            raise SymscaleError(f"{path.name} is a {'folder' if path.is_dir() else 'device'}, and no sheet of answers.")
         if path.stat().st_size > LARGEST:
             raise SymscaleError(f"{path.name} is too large for a sheet of answers.", hint="Split it.")
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SymscaleError(f"{path} cannot be read: {error.strerror}.", hint="Name a sheet of answers.") from error
+    except RecursionError as error:
+        raise SymscaleError(f"{path.name} is nested too deeply to be a sheet of answers.") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SymscaleError(f"{path.name} is no TOML: {error}.", hint=f"Write\n{EXAMPLE}") from error
     found = content.get("answer")
@@ -61,12 +66,15 @@ def _entry(row: dict[str, object], number: int, path: Path) -> Entry:
         raise SymscaleError(f"{path.name}, answer {number}: it needs an id and an answer.", hint=f"Write\n{EXAMPLE}")
     answer = row["answer"]
     word = {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer)
-    return Entry(str(row["id"]), word, str(row.get("what", "")))
+    seed = row.get("vary")
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+        raise SymscaleError(f"{path.name}, answer {number}: vary is a whole number.", hint="Write vary = 7.")
+    return Entry(str(row["id"]), word, str(row.get("what", "")), seed)
 
 
 def judged(entry: Entry) -> Judged:
     """Judge one answer; several lines are a working. Raises SymscaleError where it cannot be read."""
-    asked = exercise(entry.id, entry.what)
+    asked = varied(entry.id, entry.what, entry.vary)
     if len(entry.answer.strip().splitlines()) > 1:
         found = working(asked, entry.answer)
         return Judged(entry, found.verdict, found)

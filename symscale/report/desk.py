@@ -47,7 +47,7 @@ def parting(verdict: Verdict, exercise: Exercise) -> str:
         return "The answer is that of the derivation; no step differs."
     if not verdict.step or not exercise.derivation:
         return "Where the paths part is not known."
-    step = blackboard(exercise.derivation).steps[verdict.step - 1]
+    step = blackboard(exercise.derivation, exercise.terms).steps[verdict.step - 1]
     shown = "; ".join(
         relation_text(each.lhs, "=" if each.op == "==" else each.op, each.rhs) for each in step.equations[:3]
     )

@@ -1,0 +1,71 @@
+"""The right answer of an exercise in words and formulas, for a key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symscale.derivation.crossover import Crossover, bounds, case_words
+from symscale.derivation.limits import readable
+from symscale.derivation.step import Prose
+from symscale.exercise.exercise import Asked, Exercise
+from symscale.notation.numbers import format_number, format_quantity
+from symscale.notation.text import to_text
+from symscale.solve.relation import Case, Relation
+
+#: A formula of more characters is left out where there is a number.
+MOST_READ = 300
+
+
+def answers(one: Exercise) -> list[Prose]:
+    """Return what an exercise asks for, in general and in numbers, a line each."""
+    return list(_lines(one.headline, one)) or [one.headline.what]
+
+
+def _lines(asked: Asked, one: Exercise) -> Iterator[Prose]:
+    if asked.words:
+        yield asked.words
+    elif asked.sent is not None:
+        yield ", ".join(f"{kind}_{''.join(axes)}({array})" for kind, axes, array in asked.sent) or "none"
+    elif asked.optimum is not None and asked.optimum.integers and asked.optimum.number is not None:
+        best = min(asked.optimum.integers, key=lambda each: each[2])
+        number = format_number(asked.optimum.number, 5)
+        yield (asked.optimum.variable, f" = {best[0]}; of all real sizes {number} is the best.")
+    elif asked.crossover is not None:
+        yield from _conditions(asked.crossover, one)
+    elif asked.settings:
+        yield from _values(asked)
+
+
+def _values(asked: Asked) -> Iterator[Prose]:
+    numbers = next(asked.numbers, None)
+    formulas = [each for each in asked.settings if each.expr.free_symbols]
+    if formulas and (numbers is None or len(to_text(formulas[0].expr)) <= MOST_READ):
+        name = formulas[0].of_what
+        yield (Relation(name, "==", formulas[0].expr) if name != 1 else formulas[0].expr,)
+    if numbers is not None:
+        setting, value = numbers
+        said = format_quantity(value, setting.unit, 6)
+        yield (setting.of_what, f" = {said}") if setting.of_what != 1 else said
+
+
+def _conditions(found: Crossover, one: Exercise) -> Iterator[Prose]:
+    """Yield the answer in its limits and in the dtypes of the program, case by case, and in numbers."""
+    widths = dict(one.layer.typed.numbers) if one.layer is not None else {}
+    answer = found.headline
+    limits = f" for {', '.join(map(readable, answer.assumptions))}" if answer.assumptions else ""
+    for case in answer.cases:
+        held = [Relation(each.lhs, each.op, each.rhs.xreplace(widths)) for each in bounds(answer.unknown, case)]
+        parts: list[str | Relation] = [part for each in held for part in (" and ", each)][1:]
+        said: Prose = tuple(parts) if parts else _outright(found, case)
+        when = [part for each in case.when for part in (" and ", each)]
+        if len(answer.cases) > 1 and when:
+            when = [" if ", *when[1:]]
+        yield (*((said,) if isinstance(said, str) else said), limits, *when)
+    if found.value is not None:
+        yield (answer.unknown, f": {format_quantity(found.value, found.unit, 6)}")
+
+
+def _outright(found: Crossover, case: Case) -> Prose:
+    if case.always or case.never:
+        return "always" if case.always else "never"
+    return case_words(found.headline.unknown, case)

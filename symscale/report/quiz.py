@@ -1,0 +1,122 @@
+"""Quizzes as text, Markdown and LaTeX, their keys, and the empty answer sheets that go with them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy as sp
+
+from symscale.derivation.step import Prose
+from symscale.exercise.exercise import exercise
+from symscale.exercise.key import answers
+from symscale.exercise.question import Question
+from symscale.exercise.quiz import Quiz
+from symscale.notation.latex import to_latex
+from symscale.notation.order import Order
+from symscale.report.document import filled
+from symscale.report.plain import one_line, statements, words
+from symscale.report.prose import equation_latex, escape_latex, escape_markdown, inline, markdown_math
+from symscale.report.teaching import answer_text, question_text
+from symscale.report.wide import wide_latex, width
+from symscale.solve.relation import Relation
+
+#: A formula that is wider stands on a line of its own.
+INLINE = 45
+#: So many values stand in a sentence, more in a table.
+SENTENCE = 2
+
+
+def quiz_text(found: Quiz, style: str, *, questions: bool = True, key: bool = True) -> str:
+    """Return a quiz in `text`, `md` or `latex`: its questions, the key behind them, or one of the two."""
+    if style == "text":
+        return _text(found, questions, key)
+    escape = escape_markdown if style == "md" else escape_latex
+    return filled(
+        f"quiz.{'md' if style == 'md' else 'tex'}.jinja",
+        title=title(found) if questions else f"Key: {title(found)}",
+        questions=[_view(each.question, escape) for each in found.items] if questions else [],
+        keys=[_key(answers(each.exercise), each.question.order, escape) for each in found.items] if key else [],
+        key_title="Key",
+    ).strip()
+
+
+def title(found: Quiz) -> str:
+    """Return the title of a quiz: its chapter and its seed, by which it can be drawn again."""
+    return f"Quiz{f', chapter {found.chapter}' if found.chapter else ''} (seed {found.seed})"
+
+
+def _text(found: Quiz, questions: bool, key: bool) -> str:
+    head = title(found)
+    blocks = [f"{head}\n{'=' * len(head)}"] if questions else [f"Key: {head}"]
+    if questions:
+        blocks += [f"{number}. {_body(each.question)}" for number, each in enumerate(found.items, 1)]
+    if key:
+        blocks += ["Key\n---"] if questions else []
+        for number, each in enumerate(found.items, 1):
+            lines = [answer_text(line, each.question.order).strip() for line in answers(each.exercise)]
+            blocks.append("\n".join([f"{number}. {lines[0]}", *(f"   {line}" for line in lines[1:])]))
+    return "\n\n".join(blocks)
+
+
+def _body(asked: Question) -> str:
+    """Return a question as text without its head, which a quiz does not show."""
+    return question_text([asked]).partition("\n\n")[2].lstrip("\n")
+
+
+def _view(asked: Question, escape: Callable[[str], str]) -> dict[str, Any]:
+    short = len(asked.givens) <= SENTENCE
+    on = f" on {escape(asked.chip)}" if asked.chip else ""
+    pairs = [(f"${_math(each.name, escape)}$", each.shown, each.meaning) for each in asked.givens]
+    told = [f"{name} = {escape(shown)}{f' ({escape(said)})' if said else ''}" for name, shown, said in pairs]
+    said = f"Given{on}: {', '.join(told)}." if told and short else f"Given{on}:" if told else ""
+    rows = [(to_latex(each.name), escape(each.shown), escape(each.meaning)) for each in asked.givens]
+    return {
+        "find": sentence(asked.find, asked.order, escape),
+        "programs": [line for each in asked.programs for line in statements(one_line(each))],
+        "setting": escape(asked.setting),
+        "said": said,
+        "givens": [] if short else rows,
+        "form": escape(asked.form.replace("…", "...")),
+    }
+
+
+def _math(name: sp.Symbol, escape: Callable[[str], str]) -> str:
+    shown = to_latex(name)
+    return markdown_math(shown) if escape is escape_markdown else shown
+
+
+def sentence(prose: Prose, order: Order, escape: Callable[[str], str]) -> str:
+    """Return words with their formulas for Markdown or LaTeX, a wide formula on a line of its own."""
+    if isinstance(prose, str):
+        return escape(prose)
+    return "".join(_part(each, order, escape) for each in prose)
+
+
+def _part(part: str | sp.Expr | Relation, order: Order, escape: Callable[[str], str]) -> str:
+    if isinstance(part, str):
+        return escape(part)
+    shown = equation_latex(part, order) if isinstance(part, Relation) else wide_latex(part, order)
+    if width(shown) <= INLINE and "aligned" not in shown:
+        return inline((part,), order, escape)
+    return f"\n\n$$\n{markdown_math(shown)}\n$$\n\n" if escape is escape_markdown else f"\n\\[{shown}\\]\n"
+
+
+def _key(lines: Sequence[Prose], order: Order, escape: Callable[[str], str]) -> list[str]:
+    return [sentence(line, order, escape) for line in lines]
+
+
+def sheet(found: Quiz) -> str:
+    """Return the empty answer sheet of a quiz: TOML that `check --file` and `grade` read once it is filled in."""
+    blocks = [f"# {title(found)}: write each answer between the quotation marks; ''' … ''' for several lines."]
+    for number, each in enumerate(found.items, 1):
+        asked = each.question
+        headline = exercise(asked.id).headline.what
+        lines = [f"# {number}. {one_line(words(asked.find, asked.order))}", f"# Answer: {asked.form}."]
+        lines += ["[[answer]]", f"id = {json.dumps(asked.id)}"]
+        lines += [f"what = {json.dumps(asked.what)}"] if asked.what != headline else []
+        lines += [f"vary = {asked.vary}"] if asked.vary is not None else []
+        blocks.append("\n".join([*lines, 'answer = ""']))
+    return "\n\n".join(blocks)
