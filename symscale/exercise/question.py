@@ -60,8 +60,9 @@ class Given:
 class Question:
     """A question: what is to be found in which form, from which programs and values.
 
-    `whole` says that nothing is missing which a reader needs; `setting` is said of the programs, `chip` names where the
-    constants among the givens come from, and `vary` is the seed of a variant.
+    `whole` says that nothing is missing which a reader needs, `ready` that formulas are given and need only be solved
+    or filled; `setting` is said of the programs, `chip` names where the constants among the givens come from, and
+    `vary` is the seed of a variant.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Question:
     chip: str = ""
     vary: int | None = None
     whole: bool = True
+    ready: bool = False
     order: Order = field(default_factory=Order)
 
 
@@ -92,7 +94,7 @@ def question(one: Exercise, vary: int | None = None) -> Question:
     if asked.ask is not None:
         find, whole = filled(asked.ask.question, one, machine), True
     board = blackboard(one.derivation, one.terms) if one.derivation else None
-    programs = [each for each in board.steps[: at or None] if each.kind == "given"] if board is not None else []
+    programs = _programs(one, asked, at)
     constants = _constants(machine)
     return Question(
         one.id,
@@ -102,12 +104,13 @@ def question(one: Exercise, vary: int | None = None) -> Question:
         _form(asked, kind),
         _title(one, vary),
         board.source if board is not None else "",
-        tuple(_program(programs)),
+        tuple(line for each in programs for line in each.lines if isinstance(line, str)),
         _setting(programs, one.layer),
         givens,
         machine.title if machine is not None and any(str(each.name) in constants for each in givens) else "",
         vary,
         whole,
+        find[:1] == ("Work out ",) or find[-1:] == (" hold?",) or " hold?" in find,
         board.order if board is not None else Order(),
     )
 
@@ -155,7 +158,14 @@ def _title(one: Exercise, vary: int | None) -> str:
     found = one.headline.crossover
     settled = found is not None and all(case.always or case.never for case in found.headline.cases)
     yes_or_no = one.headline.words in ("yes", "no")
-    return "" if settled or yes_or_no or (vary is not None and _NUMBERED.search(title)) else title
+    told = settled or yes_or_no or any(_tells(title, value) for _, value in one.headline.numbers)
+    return "" if told or (vary is not None and _NUMBERED.search(title)) else title
+
+
+def _tells(title: str, value: sp.Expr) -> bool:
+    """Say whether a title has the answer in it, as it is or in percent: tiles that take 60 % more."""
+    shown = {f"{float(each):.3g}" for each in (value, 100 * value, 100 * (value - 1), 100 * (1 - value))}
+    return any(f"{float(each):.3g}" in shown for each in re.findall(r"\d+(?:\.\d+)?", title.replace(",", "")))
 
 
 def _find(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
@@ -164,7 +174,8 @@ def _find(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
         return _worded(one, asked)
     if asked.sent is not None:
         which = asked.what.removeprefix("collectives ")
-        return f"Which collectives run in the {which} pass, over which mesh axes, and of which arrays?", True
+        said = f"Which collectives run in the {which} pass, over which mesh axes, and of which arrays?"
+        return said, one.layer is not None and bool(one.layer.axes)
     if asked.crossover is not None:
         return _condition(asked.crossover, one.layer)
     if asked.optimum is not None:
@@ -231,11 +242,12 @@ def _quantity(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
     name = setting.of_what
     step = _counted(one, setting) if one.layer is not None else None
     if step is not None:
-        whose = f", {meaning_of(str(name))}" if meaning_of(str(name)) else ""
+        whose = f" ({meaning_of(str(name))})" if meaning_of(str(name)) else ""
         passes = step.title.partition(":")[0] if "pass" in step.title.partition(":")[0] else ""
         of = f" of {'both passes' if passes.startswith('Both') else f'the {passes.lower()}'}" if passes else ""
+        near = f" {step.title[:1].lower()}{step.title[1:]}" if step.title.startswith("For ") else ""
         how = ", in numbers." if kind == NUMBER else ", as a formula."
-        return ("Find ", name, f"{whose}{of}{how}"), bool(meaning_of(str(name)))
+        return ("Find ", name, f"{whose}{of}{near}{how}"), bool(meaning_of(str(name)))
     short = len(to_text(setting.expr)) <= MOST_READ and bool(setting.expr.free_symbols)
     if kind == NUMBER and short:
         return ("Work out ", Relation(name, "==", setting.expr), "."), True
@@ -246,6 +258,8 @@ def meaning_of(name: str) -> str:
     """Return what a symbol of the table, or a result of a program, is."""
     if name.startswith("bytes_") and name not in RESULTS:
         return f"the bytes that a chip receives over {name.removeprefix('bytes_')}"
+    if re.fullmatch(r"V_\d+", name):
+        return f"the bytes of collective number {name[2:]}, of the whole array over its axes"
     row = entry(name)
     return RESULTS.get(name) or (f"the {row.meaning}" if row is not None and row.unit else "")
 
@@ -253,7 +267,7 @@ def meaning_of(name: str) -> str:
 def _counted(one: Exercise, setting: Setting) -> Step | None:
     """Return the step that counts a quantity of the program, or turns counts into it, as a setting has it."""
     for step in blackboard(one.derivation, one.terms).steps:
-        if step.kind in ("count", "substitute"):
+        if step.kind in ("count", "substitute", "approximate"):
             for each in step.equations:
                 if each.lhs == setting.of_what and same(each.rhs, setting.expr):
                     return step
@@ -319,9 +333,18 @@ def _meaning(name: str) -> str:
     return said.get(stem, "") if rest else ""
 
 
-def _program(steps: list[Step]) -> Iterator[str]:
-    for step in steps:
-        yield from (line for line in step.lines if isinstance(line, str))
+def _programs(one: Exercise, asked: Asked, at: int) -> list[Step]:
+    """Return the steps that give the programs which a question is about: one, where it is about a pass."""
+    if not one.derivation:
+        return []
+    steps = blackboard(one.derivation, one.terms).steps
+    of_pass = asked.crossover is not None and bool(asked.crossover.passes)
+    counted = _counted(one, asked.settings[0]) if asked.settings and one.layer is not None and not of_pass else None
+    first = asked.settings[-1].at if of_pass and asked.settings else at
+    last = steps.index(counted) if counted is not None else first or None
+    found = [each for each in steps[:last] if each.kind == "given"]
+    alone = of_pass or counted is not None or asked.sent is not None or asked.optimum is not None
+    return found[-1:] if alone else found
 
 
 def _setting(steps: list[Step], layer: Layer | None) -> str:
@@ -342,7 +365,7 @@ def _form(asked: Asked, kind: str) -> str:
         return f"the whole size of each axis, as in {asked.optimum.variable}=8, …"
     if kind == NUMBER:
         unit = next((each.unit or str(dimension(each) or "") for each, _ in asked.numbers), "")
-        unit = "" if unit == "1" else unit
+        unit = "FLOP/B" if asked.what.startswith("intensity") else "" if unit == "1" else unit
         return f"a number in {unit}" if unit else "a number"
     return {
         FORMULA: "a formula",

@@ -89,12 +89,15 @@ def _drawn(options: Sequence[Sequence[Item]], count: int, rng: random.Random) ->
     for kind in cycle(TURNS):
         if found == count or idle > len(TURNS) or not left:
             return
-        group = next((each for each in left if any(one.question.kind == kind for one in each)), None)
+        fitting = [(each, [one for one in each if one.question.kind == kind]) for each in left]
+        # where a formula is given there is less to find
+        fitting.sort(key=lambda pair: not any(not one.question.ready for one in pair[1]))
+        group, items = next(((each, own) for each, own in fitting if own), (None, []))
         idle += 1
         if group is not None:
             left.remove(group)
             found, idle = found + 1, 0
-            yield rng.choice([one for one in group if one.question.kind == kind])
+            yield rng.choice([one for one in items if not one.question.ready] or items)
 
 
 def _varied(item: Item, seed: int) -> Item:

@@ -8,6 +8,7 @@ stay whole and shares stay shares.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from functools import lru_cache
 
 import sympy as sp
@@ -25,7 +26,7 @@ from symscale.vocabulary import entry
 
 MOST_TRIED = 40
 #: How far a threshold and another number may move, by what factor.
-BORDERS, NUMBERS = 30, 300
+BORDERS, NUMBERS = 10, 300
 #: A mesh is the best where the next one takes so much longer.
 CLEAR = sp.Rational(1, 200)
 #: A number that moves less than this is no variant.
@@ -95,12 +96,13 @@ def _same_steps(id: str, terms: Terms) -> bool:
         (each.kind, len(each.equations)) for each in other.steps
     ]:
         return False
+    axes = own.layer.mesh_symbols if own.layer is not None else ()
     crossed = zip(own.crossovers, other.crossovers, strict=False)
     best = zip(own.optima, other.optima, strict=False)
-    return all(_same_case(one, two) for one, two in crossed) and all(_inside(one, two) for one, two in best)
+    return all(_same_case(one, two, axes) for one, two in crossed) and all(_inside(one, two) for one, two in best)
 
 
-def _same_case(own: Crossover, other: Crossover) -> bool:
+def _same_case(own: Crossover, other: Crossover, axes: Sequence[sp.Symbol]) -> bool:
     """Say whether the same cases apply, in the same form, with a threshold of like size."""
     if [each.form for each in own.answers] != [each.form for each in other.answers]:
         return False
@@ -109,13 +111,15 @@ def _same_case(own: Crossover, other: Crossover) -> bool:
         return False
     if own.value is None or other.value is None:
         return own.value is other.value
-    return _near(own.value, other.value, BORDERS) and _possible(other.headline.unknown, own.value, other.value)
+    unknown = other.headline.unknown
+    return _near(own.value, other.value, BORDERS) and _possible(unknown, own.value, other.value, unknown in axes)
 
 
-def _possible(unknown: sp.Expr, own: sp.Expr, other: sp.Expr) -> bool:
-    """Say whether a threshold is one that a size can have, as the one of the author is."""
+def _possible(unknown: sp.Expr, own: sp.Expr, other: sp.Expr, axis: bool) -> bool:
+    """Say whether a threshold is one that a size can have, as the one of the author is: two chips on an axis."""
     row = entry(str(unknown))
     low, high = (sp.Rational(row.low), sp.Rational(row.high)) if row is not None else (sp.S.One, sp.oo)
+    low = sp.Integer(2) if axis else low
     counted = row is None or not row.unit
     return not counted or not low < own < high or bool(low < other < high)
 

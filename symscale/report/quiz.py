@@ -52,7 +52,7 @@ def _text(found: Quiz, questions: bool, key: bool) -> str:
     head = title(found)
     blocks = [f"{head}\n{'=' * len(head)}"] if questions else [f"Key: {head}"]
     if questions:
-        blocks += [f"{number}. {_body(each.question)}" for number, each in enumerate(found.items, 1)]
+        blocks += [_numbered(number, each.question) for number, each in enumerate(found.items, 1)]
     if key:
         blocks += ["Key\n---"] if questions else []
         for number, each in enumerate(found.items, 1):
@@ -61,9 +61,9 @@ def _text(found: Quiz, questions: bool, key: bool) -> str:
     return "\n\n".join(blocks)
 
 
-def _body(asked: Question) -> str:
-    """Return a question as text without its head, which a quiz does not show."""
-    return question_text([asked]).partition("\n\n")[2].lstrip("\n")
+def _numbered(number: int, asked: Question) -> str:
+    """Return a question as text, what is to be found in front."""
+    return f"{number}. {question_text([asked], headed=False)}"
 
 
 def _view(asked: Question, escape: Callable[[str], str]) -> dict[str, Any]:

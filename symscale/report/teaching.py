@@ -18,9 +18,16 @@ SCHEMA = "symscale.exercise/1.0"
 LIST_SCHEMA = "symscale.exercises/1.0"
 
 
-def question_text(asked: Sequence[Question], *, answer: Sequence[Sequence[Prose]] = ()) -> str:
-    """Return a question, or the parts of one, as text; with `answer` what is right below each."""
+def question_text(asked: Sequence[Question], *, answer: Sequence[Sequence[Prose]] = (), headed: bool = True) -> str:
+    """Return a question, or the parts of one, as text; with `answer` what is right below each.
+
+    Without a head, as in a quiz, what is to be found stands in front.
+    """
     first = asked[0]
+    if not headed:
+        above = [_filled(words(first.find, first.order)), *_programs(first), _filled(first.setting)]
+        below = [_givens(first)] if first.givens else []
+        return "\n\n".join([each for each in above if each] + [*below, _filled(f"Answer: {first.form}.")])
     head = first.id + (f", variant {first.vary}" if first.vary is not None else "")
     blocks = [head + (f"  ({first.source})" if first.source else "")]
     if first.title:
