@@ -61,6 +61,10 @@ def _conditions(found: Crossover, one: Exercise) -> Iterator[Prose]:
         if len(answer.cases) > 1 and when:
             when = [" if ", *when[1:]]
         yield (*((said,) if isinstance(said, str) else said), limits, *when)
+    for numeric in [each.numeric for each in found.numbered] if found.value is None else []:
+        ends = [each for each in bounds(answer.unknown, numeric) if each.rhs.is_number]
+        if ends:
+            yield ("In numbers: ", *[part for each in ends for part in (" and ", each)][1:], ".")
     if found.value is not None:
         yield (answer.unknown, f": {format_quantity(found.value, found.unit, 6)}")
 

@@ -25,7 +25,7 @@ from symscale.notation.formula import parse_relation
 from symscale.notation.order import Order
 from symscale.notation.text import to_text
 from symscale.solve.relation import Relation
-from symscale.vocabulary import entry
+from symscale.vocabulary import entry, symbol
 
 CONDITION, NUMBER, FORMULA, MESH = "condition", "number", "formula", "mesh"
 COLLECTIVES, YES_OR_NO, NOTATION = "collectives", "yes or no", "notation"
@@ -90,11 +90,12 @@ def question(one: Exercise, vary: int | None = None) -> Question:
     find, whole = _find(one, asked, kind)
     setting = next((each for each, _ in asked.numbers), None)
     machine = _machine(one, asked, at)
-    givens = tuple(_givens(one, setting, kind))
+    givens = tuple(_givens(one, asked, setting, kind))
     if asked.ask is not None:
         find, whole = filled(asked.ask.question, one, machine), True
     board = blackboard(one.derivation, one.terms) if one.derivation else None
-    programs = _programs(one, asked, at)
+    ready = find[:1] == ("Work out ",) or any(isinstance(each, str) and each.startswith(" hold?") for each in find)
+    programs = _programs(one, asked, at, kind, ready)
     constants = _constants(machine)
     return Question(
         one.id,
@@ -104,13 +105,13 @@ def question(one: Exercise, vary: int | None = None) -> Question:
         _form(asked, kind),
         _title(one, vary),
         board.source if board is not None else "",
-        tuple(line for each in programs for line in each.lines if isinstance(line, str)),
+        tuple(line for each in programs for text in each.lines if isinstance(text, str) for line in text.splitlines()),
         _setting(programs, one.layer),
         givens,
         machine.title if machine is not None and any(str(each.name) in constants for each in givens) else "",
         vary,
         whole,
-        find[:1] == ("Work out ",) or find[-1:] == (" hold?",) or " hold?" in find,
+        ready,
         board.order if board is not None else Order(),
     )
 
@@ -177,7 +178,7 @@ def _find(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
         said = f"Which collectives run in the {which} pass, over which mesh axes, and of which arrays?"
         return said, one.layer is not None and bool(one.layer.axes)
     if asked.crossover is not None:
-        return _condition(asked.crossover, one.layer)
+        return _condition(asked.crossover, one)
     if asked.optimum is not None:
         return _least(asked.optimum, one)
     return _quantity(one, asked, kind)
@@ -199,19 +200,29 @@ def _worded(one: Exercise, asked: Asked) -> tuple[Prose, bool]:
     return (f"Work out {asked.what}.",), one.row is not None and bool(one.row.formula)
 
 
-def _condition(found: Crossover, layer: Layer | None) -> tuple[Prose, bool]:
-    unknown, relation = found.headline.unknown, found.relation
+def _condition(found: Crossover, one: Exercise) -> tuple[Prose, bool]:
+    unknown, relation, layer = found.headline.unknown, found.relation, one.layer
     limits = ", ".join(map(readable, found.headline.assumptions))
     near: tuple[str | sp.Expr | Relation, ...] = (f" Take {limits}.",) if limits else ()
     if found.passes and layer is not None and _is_work(relation, layer):
         passes = "both passes" if found.passes == "both" else f"the {found.passes} pass"
         whole = resource_name(found.resource)
         hidden = "traffic to HBM" if found.resource == "hbm" else f"communication over {whole}"
-        said = f" does the arithmetic of {passes} take {_SPAN.get(relation.op, 'as long as')} the {hidden}?"
+        said = f" does the arithmetic of {passes} take {_SPAN.get(relation.op, 'as long as')} the {hidden}"
+        said += f"{_on_chips(found, layer)}?"
         return ("For which ", unknown, said, *near), True
     if len(to_text(relation.lhs)) + len(to_text(relation.rhs)) <= MOST_READ:
         return ("For which ", unknown, " does ", relation, " hold?", *near), True
     return ("Under which condition on ", unknown, " does this hold?", *near), False
+
+
+def _on_chips(found: Crossover, layer: Layer) -> str:
+    """Say on which mesh, where a number of chips stands for one of its axes or the best mesh is meant."""
+    names, axes = found.relation.free_symbols, layer.mesh_symbols
+    if symbol("N_chips") not in names or len(axes) < 2:
+        return ""
+    best = "the best " if not names & set(axes) else ""
+    return f", on {best or 'a '}mesh with {'*'.join(map(str, axes))} = N_chips"
 
 
 def _is_work(relation: Relation, layer: Layer) -> bool:
@@ -293,9 +304,14 @@ def _constants(machine: Machine | None) -> set[str]:
     return {"C", *(f"C_{dtype}" for dtype, _ in machine.peaks), *machine.constants(), *machine.cores}
 
 
-def _givens(one: Exercise, setting: Setting | None, kind: str) -> Iterator[Given]:
+def _givens(one: Exercise, asked: Asked, setting: Setting | None, kind: str) -> Iterator[Given]:
     """Yield the values that go into the answer, those of a chip last."""
     used: Mapping[sp.Symbol, sp.Expr] = setting.used if setting is not None else {}
+    if asked.crossover is not None and setting is not None:
+        # both ends of an interval, and the conditions of its case
+        used = {name: value for each in asked.settings if each.at == setting.at for name, value in each.used.items()}
+        names = {name for case in asked.crossover.headline.cases for each in case.when for name in each.free_symbols}
+        used |= {name: value for name, value in setting.values.items() if name in names}
     if kind == YES_OR_NO and one.row is not None:
         lhs, _, rhs, _ = parse_relation(one.headline.what)
         names = lhs.free_symbols | rhs.free_symbols
@@ -333,9 +349,9 @@ def _meaning(name: str) -> str:
     return said.get(stem, "") if rest else ""
 
 
-def _programs(one: Exercise, asked: Asked, at: int) -> list[Step]:
+def _programs(one: Exercise, asked: Asked, at: int, kind: str, ready: bool) -> list[Step]:
     """Return the steps that give the programs which a question is about: one, where it is about a pass."""
-    if not one.derivation:
+    if not one.derivation or (ready and kind == NUMBER):
         return []
     steps = blackboard(one.derivation, one.terms).steps
     of_pass = asked.crossover is not None and bool(asked.crossover.passes)
@@ -362,7 +378,7 @@ def _form(asked: Asked, kind: str) -> str:
     if kind == CONDITION:
         return f"a condition on {asked.what}, in symbols or in numbers; or always, or never"
     if kind == MESH and asked.optimum is not None:
-        return f"the whole size of each axis, as in {asked.optimum.variable}=8, …"
+        return f"the whole size of each axis, as in {asked.optimum.variable}=1"
     if kind == NUMBER:
         unit = next((each.unit or str(dimension(each) or "") for each, _ in asked.numbers), "")
         unit = "FLOP/B" if asked.what.startswith("intensity") else "" if unit == "1" else unit

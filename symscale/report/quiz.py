@@ -70,9 +70,9 @@ def _view(asked: Question, escape: Callable[[str], str]) -> dict[str, Any]:
     short = len(asked.givens) <= SENTENCE
     on = f" on {escape(asked.chip)}" if asked.chip else ""
     pairs = [(f"${_math(each.name, escape)}$", each.shown, each.meaning) for each in asked.givens]
-    told = [f"{name} = {escape(shown)}{f' ({escape(said)})' if said else ''}" for name, shown, said in pairs]
+    told = [f"{name} = {_spoken(shown, escape)}{f' ({escape(said)})' if said else ''}" for name, shown, said in pairs]
     said = f"Given{on}: {', '.join(told)}." if told and short else f"Given{on}:" if told else ""
-    rows = [(to_latex(each.name), escape(each.shown), escape(each.meaning)) for each in asked.givens]
+    rows = [(to_latex(each.name), _spoken(each.shown, escape), escape(each.meaning)) for each in asked.givens]
     return {
         "find": sentence(asked.find, asked.order, escape),
         "programs": [line for each in asked.programs for line in statements(one_line(each))],
@@ -92,16 +92,28 @@ def sentence(prose: Prose, order: Order, escape: Callable[[str], str]) -> str:
     """Return words with their formulas for Markdown or LaTeX, a wide formula on a line of its own."""
     if isinstance(prose, str):
         return escape(prose)
-    return "".join(_part(each, order, escape) for each in prose)
+    shown = ""
+    for part in prose:
+        if isinstance(part, str):
+            # a point has no place below a formula
+            after = part.lstrip(" .") if shown.endswith("\n") and part.strip(" .") == "" else part
+            shown += _spoken(after, escape)
+        else:
+            shown += _set(part, order, escape)
+    return shown.strip()
 
 
-def _part(part: str | sp.Expr | Relation, order: Order, escape: Callable[[str], str]) -> str:
-    if isinstance(part, str):
-        return escape(part)
+def _set(part: sp.Expr | Relation, order: Order, escape: Callable[[str], str]) -> str:
     shown = equation_latex(part, order) if isinstance(part, Relation) else wide_latex(part, order)
-    if width(shown) <= INLINE and "aligned" not in shown:
+    if "aligned" not in shown and width(shown) <= INLINE:
         return inline((part,), order, escape)
     return f"\n\n$$\n{markdown_math(shown)}\n$$\n\n" if escape is escape_markdown else f"\n\\[{shown}\\]\n"
+
+
+def _spoken(text: str, escape: Callable[[str], str]) -> str:
+    """Return words, or a value with its unit, with a power of ten as a formula: 10^7."""
+    parts = re.split(r"(?<![\w.^])(10\^-?\d+)(?![\w.])", text)
+    return "".join(f"${each.replace('^', '^{')}}}$" if n % 2 else escape(each) for n, each in enumerate(parts))
 
 
 def _key(lines: Sequence[Prose], order: Order, escape: Callable[[str], str]) -> list[str]:
