@@ -79,6 +79,16 @@ def matmul(d):
     batch = d.crossover(t.math, ">=", t.hbm, "B", resource="hbm", passes="forward")
     d.expect(batch, "B >= C/W_hbm")
     d.evaluate(on="tpu-v5e", expect="240.24")
+    d.ask(
+        "A matrix product in {dtype} runs on one {chip}. From which batch on does the arithmetic take longer than "
+        "the traffic to HBM, if the batch is small beside both dimensions of the matrix?",
+        batch,
+        hints=[
+            "Count the FLOPs: a multiplication and an addition for every element of x and every column of W.",
+            "Count the bytes: both operands are read once, the result is written once. Which of the three is large?",
+            "Divide by the peak and by the bandwidth, and ask when the first time is the longer one.",
+        ],
+    )
 
 
 @derivation("roofline/intensity", title="The intensity of a matrix product", source=BOOK)
@@ -247,6 +257,16 @@ def two_chips(d):
     width = d.crossover(t.math, ">=", t.comms, "D", passes="forward", resource="ici")
     d.expect(width, "D >= 2*C/W_link")
     d.evaluate(on="tpu-v5e", expect="8755.56")
+    d.ask(
+        "The contracted dimension D is split over a line of chips of {chip}, and the partial sums are added up. How "
+        "wide must D be at least for the arithmetic to take as long as the communication?",
+        width,
+        hints=[
+            "Each chip multiplies its part of D: its result has the full size and is a partial sum.",
+            "What is sent depends on the size of y, and not on D; what is computed grows with D.",
+            "A line has no way around: its link carries one direction at a time for the end chips.",
+        ],
+    )
 
 
 @derivation("sharding/two-chips-add", title="Adding two partial sums is little work", source=BOOK)

@@ -18,6 +18,21 @@ def tp(d):
     chips = d.crossover(t.math, ">=", t.comms, "Y", passes="forward", resource="ici")
     d.expect(chips, "Y <= F*W_ici/C")
     d.evaluate(on="tpu-v5p", values={"F": 28672}, expect="11.2")
+    d.ask(
+        "Over how many chips of {chip} may an MLP with d_ff = {F} be split by tensor parallelism in {dtype}, before "
+        "the communication of the forward pass takes longer than its arithmetic? The axis is one ring, and long.",
+        chips,
+        hints=[
+            "Which collectives does the split of F need? Ask for the other part of this exercise first.",
+            "Each of them moves B*D elements, however many chips there are, and the arithmetic is divided by Y.",
+            "Set 4*B*D*F/(Y*C) against the time of the collectives: B and D cancel.",
+        ],
+    )
+    d.ask(
+        "Which collectives does the forward pass need, and of which arrays?",
+        layer,
+        hints=["In has to be whole in D where it meets W_in.", "The product with W_out contracts F, which is split."],
+    )
 
 
 @derivation("training/tp-backward", title="The backward pass of tensor parallelism", source=BOOK)
@@ -126,6 +141,15 @@ def mixed_backward(d):
 def mixed_mesh(d):
     layer, t = mixed(d, "max", X=2, Y=1)
     best = d.optimise(layer, t, "X", subject_to="X*Y = N_chips", on="tpu-v5p", values=NUMBERS)
+    d.ask(
+        "A batch of {B} tokens and d_ff = {F} on {N_chips} chips: which mesh X * Y sends the least in the forward pass?",
+        best,
+        hints=[
+            "X splits the batch: the weights are gathered over it. Y splits F: the activations move over it.",
+            "Write both times with Y = N/X. One falls with X, and the other one grows.",
+            "The best real X makes both terms equal; then compare the whole sizes beside it.",
+        ],
+    )
     whole, *_ = best.integers[0]
     d.number("X_whole", d.read(str(whole)), expect="16")
     d.number("Y_whole", d.read(f"N_chips/{whole}"), values=NUMBERS, expect="4")

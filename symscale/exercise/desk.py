@@ -24,7 +24,8 @@ def check(exercise: Exercise, text: str) -> Verdict:
 def _judged(answer: Answer, exercise: Exercise) -> Verdict:
     match answer:
         case Number():
-            return number(answer, exercise)
+            found, size = number(answer, exercise), _size(answer, exercise.headline)
+            return found if found.accepted or size is None else mesh(size, exercise)
         case Formula():
             return formula(answer, exercise)
         case Sent():
@@ -42,6 +43,14 @@ def _sizes(answer: Relations) -> Sizes | None:
     """Return the mesh that equations such as X = 16, Y = 4 write."""
     whole = all(each.op == "==" and each.lhs.is_Symbol and each.rhs.is_Integer for each in answer.each)
     return Sizes({str(each.lhs): int(each.rhs) for each in answer.each}) if whole else None
+
+
+def _size(answer: Number, asked: Asked) -> Sizes | None:
+    """Return the size of the axis that a whole number answers, where whole meshes are compared."""
+    best = asked.optimum
+    if best is None or not best.integers or not answer.value.is_Integer or answer.named not in (None, best.variable):
+        return None
+    return Sizes({str(best.variable): int(answer.value)})
 
 
 def _as_text(text: str, asked: Asked) -> Verdict:

@@ -19,12 +19,13 @@ from symscale.solve.relation import Relation
 
 @dataclass(frozen=True)
 class Hint:
-    """One hint: a title, a reason, and equations; `last` gives the answer."""
+    """One hint: a title, a reason, equations, and lines of notation; `last` gives the answer."""
 
     title: str
     reason: Prose = ""
     equations: tuple[Relation, ...] = ()
     last: bool = False
+    lines: tuple[Prose, ...] = ()
 
 
 def hint(one: Exercise, number: int) -> tuple[Hint, int]:
@@ -106,7 +107,7 @@ def _text(part: str | sp.Expr | Relation) -> str:
 def _answer(one: Exercise, asked: Asked, step: Step | None) -> Hint:
     """Return the last hint: the step that states the answer, or the formula with its numbers."""
     if step is not None:
-        return Hint(step.title, step.reason, step.equations, last=True)
+        return Hint(step.title, step.reason, step.equations, True, step.lines)
     name = sp.S.One if not asked.settings else asked.settings[0].of_what
     for each in asked.settings:
         said = name if name != 1 else each.expr

@@ -22,6 +22,7 @@ from symscale.exercise.setting import Setting
 from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
 from symscale.notation.formula import parse_relation
+from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
 from symscale.notation.text import to_text
 from symscale.solve.relation import Relation
@@ -132,8 +133,8 @@ def kind_of(asked: Asked) -> str:
 def filled(text: str, one: Exercise, machine: Machine | None = None) -> str:
     """Return an author's words with what is put in for {D}, {chip} and {dtype}."""
     board = blackboard(one.derivation, one.terms)
-    put = {name: to_text(value) for each in board.entered for name, value in _numbers(each.values)}
-    put |= {name: to_text(value) for name, value in one.terms.values if name in put}
+    put = {name: format_number(value, 6) for each in board.entered for name, value in _numbers(each.values)}
+    put |= {name: format_number(value, 6) for name, value in one.terms.values if name in put}
     last = next((each.chip for each in reversed(board.entered) if each.chip is not None), machine)
     put["chip"] = last.title if last is not None else "a chip"
     put["dtype"] = ", ".join(sorted(set(one.layer.typed.dtype.values()))) if one.layer is not None else ""

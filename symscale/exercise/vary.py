@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import sympy as sp
 
+from symscale.derivation.builder import Builder
 from symscale.derivation.crossover import Crossover
 from symscale.derivation.minimum import Optimised
 from symscale.derivation.registry import blackboard
@@ -22,7 +23,7 @@ from symscale.exercise.exercise import Asked, Exercise, exercise
 from symscale.exercise.knobs import knobs, sampled
 from symscale.exercise.setting import Setting
 from symscale.solve.exact import value_at
-from symscale.vocabulary import entry
+from symscale.vocabulary import entry, symbol
 
 MOST_TRIED = 40
 #: How far a threshold and another number may move, by what factor.
@@ -96,10 +97,30 @@ def _same_steps(id: str, terms: Terms) -> bool:
         (each.kind, len(each.equations)) for each in other.steps
     ]:
         return False
+    if not _on_a_mesh(own, other):
+        return False
     axes = own.layer.mesh_symbols if own.layer is not None else ()
     crossed = zip(own.crossovers, other.crossovers, strict=False)
     best = zip(own.optima, other.optima, strict=False)
     return all(_same_case(one, two, axes) for one, two in crossed) and all(_inside(one, two) for one, two in best)
+
+
+def _on_a_mesh(own: Builder, other: Builder) -> bool:
+    """Say whether ends of intervals of an axis that are below the number of chips still are."""
+    for one, two in zip(own.crossovers, other.crossovers, strict=False):
+        chips = [_chips(each) for each in (own, other)]
+        if own.layer is None or one.headline.unknown not in own.layer.mesh_symbols or None in chips:
+            continue
+        below = [[bool(end < most) for end in _ends(each)] for each, most in zip((one, two), chips, strict=True)]
+        if below[0] != below[1]:
+            return False
+    return True
+
+
+def _chips(board: Builder) -> sp.Expr | None:
+    """Return the number of chips that an author puts in, on the terms of the derivation."""
+    given = [value for each in board.entered for name, value in each.values if name == "N_chips"]
+    return board.terms.given({"N_chips": given[-1]})[symbol("N_chips")] if given else None
 
 
 def _same_case(own: Crossover, other: Crossover, axes: Sequence[sp.Symbol]) -> bool:
@@ -109,10 +130,28 @@ def _same_case(own: Crossover, other: Crossover, axes: Sequence[sp.Symbol]) -> b
     shapes = [[(len(each.numeric.intervals), len(each.numeric.when)) for each in one.numbered] for one in (own, other)]
     if shapes[0] != shapes[1] or own.headline.unknown != other.headline.unknown:
         return False
+    unknown = other.headline.unknown
+    if unknown in axes and _some_power(own) and not _some_power(other):
+        return False
+    for one, two in zip(_ends(own), _ends(other), strict=False):
+        if not _near(one, two, BORDERS) or not _possible(unknown, one, two, unknown in axes):
+            return False
     if own.value is None or other.value is None:
         return own.value is other.value
-    unknown = other.headline.unknown
     return _near(own.value, other.value, BORDERS) and _possible(unknown, own.value, other.value, unknown in axes)
+
+
+def _some_power(found: Crossover) -> bool:
+    """Say whether a mesh axis of some power of two chips meets the numbers."""
+    intervals = [one for each in found.numbered for one in each.numeric.intervals]
+    numeric = [one for one in intervals if not one.lo.free_symbols | one.hi.free_symbols]
+    return any(one.contains(sp.Integer(2) ** n, {}) for one in numeric for n in range(1, 17))
+
+
+def _ends(found: Crossover) -> list[sp.Expr]:
+    """Return the ends of the intervals that the numbers leave, in their order."""
+    ends = [end for each in found.numbered for one in each.numeric.intervals for end in (one.lo, one.hi)]
+    return [each for each in ends if each.is_number and each not in (0, sp.oo)]
 
 
 def _possible(unknown: sp.Expr, own: sp.Expr, other: sp.Expr, axis: bool) -> bool:

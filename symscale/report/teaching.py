@@ -71,8 +71,9 @@ def hint_text(found: Hint, number: int, count: int, order: Order) -> str:
     last = ", the answer" if found.last else ""
     lines = [_filled(f"Hint {number} of {count}{last}: {one_line(found.title).rstrip('.')}.")]
     lines += [_filled(words(found.reason, order))] if found.reason else []
-    for each in found.equations:
-        lines += [f"     {line}" for line in broken(equation_text(each, order), WIDTH - 5)]
+    shown = [equation_text(each, order) for each in found.equations] + [words(each, order) for each in found.lines]
+    for each in shown:
+        lines += [f"     {line}" for line in broken(each, WIDTH - 5)]
     return "\n".join(lines)
 
 
@@ -87,6 +88,7 @@ def hint_json(found: Hint, number: int, count: int, order: Order) -> str:
             "title": found.title,
             "reason": words(found.reason, order),
             "equations": [relation_text(each.lhs, each.op, each.rhs, order) for each in found.equations],
+            "lines": [words(each, order) for each in found.lines],
         }
     )
 
