@@ -142,7 +142,8 @@ def mixed_mesh(d):
     layer, t = mixed(d, "max", X=2, Y=1)
     best = d.optimise(layer, t, "X", subject_to="X*Y = N_chips", on="tpu-v5p", values=NUMBERS)
     d.ask(
-        "A batch of {B} tokens and d_ff = {F} on {N_chips} chips: which mesh X * Y sends the least in the forward pass?",
+        "A batch of {B} tokens and d_ff = {F} on {N_chips} chips: which mesh takes the least time to send in the "
+        "forward pass?",
         best,
         hints=[
             "X splits the batch: the weights are gathered over it. Y splits F: the activations move over it.",

@@ -9,7 +9,9 @@ import subprocess
 
 import pytest
 
+from symscale.exercise.quiz import quiz
 from symscale.report.library import rendered
+from symscale.report.quiz import quiz_text
 
 pytestmark = pytest.mark.verify
 
@@ -33,11 +35,17 @@ def node(script: str, given: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([program, "-e", script], input=given, capture_output=True, text=True, timeout=120)
 
 
+def pages() -> dict[str, str]:
+    """Return the pages of the reports, and quizzes of the chapters with the longest formulas."""
+    quizzes = {f"quiz-{each}.md": quiz_text(quiz(each, 14, 3, vary=True), "md") for each in ("3", "5", "7", "12")}
+    return {**rendered(), **quizzes}
+
+
 def test_every_formula_is_one_that_katex_reads():
     if node("require('katex')", "").returncode:
         pytest.skip("katex is not installed, so it did not check the formulas: npm install katex, and set NODE_PATH")
     formulas = []
-    for name, text in rendered().items():
+    for name, text in pages().items():
         if name.endswith(".md"):
             shown = re.sub(r"(`+)[^`].*?\1|\\\$", "", text, flags=re.DOTALL)
             formulas += [(found, True) for found in re.findall(r"\$\$(.+?)\$\$", shown, re.DOTALL)]

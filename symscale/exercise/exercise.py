@@ -67,6 +67,10 @@ class Exercise:
         """What is asked for."""
         return self.asked[0]
 
+    def asking(self, asked: Asked) -> Exercise:
+        """Return the exercise with something else that it states asked for first."""
+        return replace(self, asked=(asked, *(each for each in self.asked if each is not asked)))
+
 
 def exercise(id: str, what: str = "", terms: Terms = OWN) -> Exercise:
     """Return the exercise of a derivation or of an entry of a book; `what` names the quantity that is asked for.
@@ -82,8 +86,7 @@ def exercise(id: str, what: str = "", terms: Terms = OWN) -> Exercise:
     if not chosen:
         there = ", ".join(each.what for each in found.asked)
         raise SymscaleError(f"{id} does not ask for {what[:40]!r}.", hint=f"It has {there}.")
-    others = tuple(each for each in found.asked if each is not chosen[0])
-    return replace(found, asked=(chosen[0], *others))
+    return found.asking(chosen[0])
 
 
 def find(id: str) -> Row | None:

@@ -9,7 +9,6 @@ from symscale.derivation.registry import entries, ids
 from symscale.derivation.registry import entry as registered
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import Row, files, rows
-from symscale.exercise.exercise import exercise
 from symscale.exercise.question import Question, question
 from symscale.exercise.vary import varied
 
@@ -55,4 +54,4 @@ def parts(id: str, vary: int | None = None) -> Iterator[Question]:
     first = varied(id, "", vary)
     asks = [each for each in first.asked if each.ask is not None] or [first.headline]
     for each in asks:
-        yield question(exercise(id, each.what, first.terms) if len(asks) > 1 else first, vary)
+        yield question(first.asking(each), vary)

@@ -75,8 +75,7 @@ def _whole(id: str) -> Iterator[Item]:
     first = exercise(id)
     asks = [each for each in first.asked if each.ask is not None] or list(first.asked)
     for each in asks:
-        # two quantities of one name are not told apart by it
-        one = first if each is first.headline else exercise(id, each.what)
+        one = first.asking(each)
         found = question(one)
         if found.whole:
             yield Item(found, one)
