@@ -258,8 +258,8 @@ def two_chips(d):
     d.expect(width, "D >= 2*C/W_link")
     d.evaluate(on="tpu-v5e", expect="8755.56")
     d.ask(
-        "The contracted dimension D is split over a line of chips of {chip}, and the partial sums are added up. How "
-        "wide must D be at least for the arithmetic to take as long as the communication?",
+        "The contracted dimension D is split over two chips of {chip}, and the partial sums are added up. How wide "
+        "must D be at least for the arithmetic to take as long as the communication?",
         width,
         hints=[
             "Each chip multiplies its part of D: its result has the full size and is a partial sum.",

@@ -21,6 +21,8 @@ VERDICTS = [
     ("training/fsdp", "T_comms = 2*b*D*F/W_ici", "right to leading order"),
     ("training/mixed-mesh", "X=16, Y=4", "right"),
     ("training/mixed-mesh", "X=8, Y=8", "wrong"),
+    ("training/llama2-13b-mesh", "B/N_chips >= C^2/(2*F*W_ici^2)", "right"),
+    ("training/llama2-13b-mesh", "B/N_chips < C^2/(2*F*W_ici^2)", "wrong"),
     ("training/mixed-mesh", "X = 16", "right"),
     ("training/mixed-mesh", "16", "right"),
     ("training/mixed-mesh", "X = 13.69", "right"),

@@ -15,44 +15,16 @@ import pytest
 from pages import said
 
 from symscale.cli import run
-from symscale.derivation.crossover import bounds
 from symscale.errors import SymscaleError
 from symscale.exercise import sheet as sheets
 from symscale.exercise.desk import check
-from symscale.exercise.exercise import Exercise
 from symscale.exercise.grade import graded
+from symscale.exercise.key import written
 from symscale.exercise.quiz import quiz
-from symscale.notation.numbers import format_number
-from symscale.notation.text import relation_text, to_text
 from symscale.report.grades import defused
 from symscale.report.quiz import quiz_text, sheet
 
 RIGHT = '[[answer]]\nid = "training/fsdp"\nanswer = "B/X > C/W"\n'
-
-
-def right_answer(one: Exercise) -> str:
-    """Return a right answer as a student writes it."""
-    asked = one.headline
-    if asked.words:
-        return asked.words
-    if asked.sent is not None:
-        return ", ".join(f"{kind}_{''.join(axes)}({array})" for kind, axes, array in asked.sent) or "none"
-    if asked.optimum is not None and asked.optimum.integers:
-        return f"{asked.what} = {min(asked.optimum.integers, key=lambda each: each[2])[0]}"
-    if asked.crossover is not None:
-        case = next((each for each in asked.crossover.headline.cases if each.intervals), None)
-        if case is None or case.always:
-            return "never" if case is None else "always"
-        sides = bounds(asked.crossover.headline.unknown, case)
-        return " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in sides)
-    numbers = next(asked.numbers, None)
-    if numbers is None:
-        return to_text(asked.settings[0].expr)
-    from symscale.exercise.judge import dimension
-
-    setting, value = numbers
-    unit = setting.unit or str(dimension(setting) or "")
-    return f"{format_number(value, 10, style='ascii')} {'' if unit == '1' else unit}".strip()
 
 
 @pytest.mark.parametrize("chapter", ["1", "3", "5", "7", "12"])
@@ -62,7 +34,7 @@ def test_every_question_of_a_quiz_can_be_answered(chapter: str, vary: bool) -> N
     assert len({each.question.id for each in found.items}) == 10
     assert len({each.question.kind for each in found.items}) >= 3
     for each in found.items:
-        answer = right_answer(each.exercise)
+        answer = written(each.exercise)
         verdict = check(each.exercise, answer)
         assert verdict.accepted, (each.question.id, each.question.what, answer, verdict)
 
@@ -106,7 +78,7 @@ def test_an_empty_sheet_is_read_and_graded(tmp_path: Path) -> None:
     (tmp_path / "ada.toml").write_text(text, encoding="utf-8")
     filled = text
     for each in found.items:
-        filled = filled.replace('answer = ""', f"answer = '{right_answer(each.exercise)}'", 1)
+        filled = filled.replace('answer = ""', f"answer = '{written(each.exercise)}'", 1)
     (tmp_path / "emmy.toml").write_text(filled, encoding="utf-8")
     ada, emmy = graded(tmp_path)
     assert (ada.points, ada.of) == (0, 6)

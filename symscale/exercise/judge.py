@@ -232,7 +232,9 @@ def _typed(setting: Setting, exercise: Exercise) -> tuple[Setting, Setting]:
 
 def defined(expr: sp.Expr, exercise: Exercise, asked: Asked) -> sp.Expr:
     """Return a formula with the quantities that the derivation states put in, and alpha as C over its bandwidth."""
-    wanted = {name for setting in asked.settings for name in setting.expr.free_symbols}
+    # what is asked for stays what it is, whatever else the derivation states of its symbols
+    stays = [setting.expr.free_symbols | setting.of_what.free_symbols for setting in asked.settings]
+    wanted = {name for each in stays for name in each}
     meaning: dict[sp.Symbol, sp.Expr] = {}
     for each in (one for one in exercise.asked if one.crossover is None and one.optimum is None):
         names = [one.expr for one in each.settings if one.expr.free_symbols]

@@ -8,8 +8,9 @@ from symscale.derivation.crossover import Crossover, bounds, case_words
 from symscale.derivation.limits import readable
 from symscale.derivation.step import Prose
 from symscale.exercise.exercise import Asked, Exercise
+from symscale.exercise.judge import dimension
 from symscale.notation.numbers import format_number, format_quantity
-from symscale.notation.text import to_text
+from symscale.notation.text import relation_text, to_text
 from symscale.solve.relation import Case, Relation
 
 #: A formula of more characters is left out where there is a number.
@@ -19,6 +20,31 @@ MOST_READ = 300
 def answers(one: Exercise) -> list[Prose]:
     """Return what an exercise asks for, in general and in numbers, a line each."""
     return list(_lines(one.headline, one)) or [one.headline.what]
+
+
+def written(one: Exercise) -> str:
+    """Return the right answer as somebody writes it who is asked: what the desk has to accept."""
+    asked = one.headline
+    if asked.words or asked.sent is not None:
+        return next(str(each) for each in _lines(asked, one))
+    if asked.optimum is not None and asked.optimum.integers:
+        return f"{asked.what} = {min(asked.optimum.integers, key=lambda each: each[2])[0]}"
+    if asked.crossover is not None:
+        return _written(asked.crossover)
+    numbers = next(asked.numbers, None)
+    if numbers is None:
+        return to_text(asked.settings[0].expr)
+    setting, value = numbers
+    unit = setting.unit or str(dimension(setting) or "")
+    return f"{format_number(value, 10, style='ascii')} {'' if unit == '1' else unit}".strip()
+
+
+def _written(found: Crossover) -> str:
+    """Return a condition: the case in which it depends on the unknown, or the only one there is."""
+    case = next((each for each in found.headline.cases if not each.always and not each.never), found.headline.cases[0])
+    sides = bounds(found.headline.unknown, case)
+    said = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in sides)
+    return said or ("never" if case.never else "always")
 
 
 def _lines(asked: Asked, one: Exercise) -> Iterator[Prose]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle
 
 from symscale.errors import SymscaleError
+from symscale.exercise.desk import check
 from symscale.exercise.exercise import Exercise, exercise, find
+from symscale.exercise.key import written
 from symscale.exercise.pool import listed
 from symscale.exercise.question import (
     COLLECTIVES,
@@ -91,12 +93,22 @@ def _drawn(options: Sequence[Sequence[Item]], count: int, rng: random.Random) ->
         fitting = [(each, [one for one in each if one.question.kind == kind]) for each in left]
         # where a formula is given there is less to find
         fitting.sort(key=lambda pair: not any(not one.question.ready for one in pair[1]))
-        group, items = next(((each, own) for each, own in fitting if own), (None, []))
         idle += 1
-        if group is not None:
-            left.remove(group)
-            found, idle = found + 1, 0
-            yield rng.choice([one for one in items if not one.question.ready] or items)
+        for group, items in fitting:
+            one = rng.choice([each for each in items if not each.question.ready] or items) if items else None
+            if one is not None and _answerable(one):
+                left.remove(group)
+                found, idle = found + 1, 0
+                yield one
+                break
+
+
+def _answerable(item: Item) -> bool:
+    """Say whether the desk accepts the right answer, as somebody would write it."""
+    try:
+        return check(item.exercise, written(item.exercise)).accepted
+    except SymscaleError:
+        return False
 
 
 def _varied(item: Item, seed: int) -> Item:
@@ -109,4 +121,5 @@ def _varied(item: Item, seed: int) -> Item:
         return item
     one = exercise(item.exercise.id, item.question.what, terms)
     found = question(one, seed)
-    return Item(found, one) if found.whole and found.kind == item.question.kind else item
+    made = Item(found, one)
+    return made if found.whole and found.kind == item.question.kind and _answerable(made) else item

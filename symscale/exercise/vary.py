@@ -17,6 +17,7 @@ from symscale.derivation.builder import Builder
 from symscale.derivation.crossover import Crossover
 from symscale.derivation.minimum import Optimised
 from symscale.derivation.registry import blackboard
+from symscale.derivation.step import checked
 from symscale.derivation.terms import OWN, Terms
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise, exercise
@@ -85,7 +86,17 @@ def fits(own: Exercise, terms: Terms) -> bool:
     pairs = list(zip(_main(own), _main(other), strict=False))
     if [one.what for one, _ in pairs] != [two.what for _, two in pairs] or not pairs:
         return False
-    return all(_like(one, two) for one, two in pairs) and any(_moved(one, two) for one, two in pairs)
+    if not all(_like(one, two) for one, two in pairs) or not any(_moved(one, two) for one, two in pairs):
+        return False
+    return not own.derivation or _proved(own.derivation, terms)
+
+
+def _proved(id: str, terms: Terms) -> bool:
+    """Say whether every step holds: an author may have written down what holds for his numbers alone."""
+    try:
+        return bool(checked(blackboard(id, terms).derivation))
+    except SymscaleError:
+        return False
 
 
 def _same_steps(id: str, terms: Terms) -> bool:
