@@ -99,6 +99,7 @@ def folder(tmp_path: Path) -> Path:
         "unknown.toml": RIGHT + '[[answer]]\nid = "training/nope"\nanswer = "7"\n',
         "odd.toml": '[[answer]]\nid = "training/fsdp"\nanswer = "((("\n' + RIGHT.replace("fsdp", "tp\\u0007"),
         "seed.toml": RIGHT + 'vary = "x"\n',
+        "half.toml": RIGHT + "[[answer]]\nid = 3\nanswer = 1\n",
         "notes.txt": "hello",
         "deep.toml": "a = " + "[" * 5000,
         "empty.toml": "",
@@ -144,6 +145,7 @@ def test_a_bad_sheet_says_why_and_stops_nothing(folder: Path, capsys: pytest.Cap
     totals = {name: (own[-1]["exercise"], own[-1]["points"], own[-1]["of"]) for name, own in by_name.items()}
     assert totals["ada"] == ("total", "2", "2")
     assert totals["bob"] == ("total", "0", "1")  # the first answer counts
+    assert totals["half"] == ("total", "1", "2")
     assert totals["unknown"] == ("total", "1", "2")
     for name, expected in FAULTS:
         if name == "pipe" and not hasattr(os, "mkfifo"):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from symscale.errors import SymscaleError
-from symscale.exercise.sheet import Entry, Judged, entries, judged
+from symscale.exercise.sheet import Entry, Judged, each_entry, entries, judged
 from symscale.frozen import dataclass
 
 SUFFIX = ".toml"
@@ -79,18 +79,21 @@ def _student(path: Path, wanted: list[Entry] | None) -> Student:
     try:
         if path.suffix.lower() != SUFFIX and path.is_file():
             raise SymscaleError(f"{path.name} does not end in {SUFFIX}.")
-        return Student(name, tuple(_graded(entries(path), wanted)))
+        return Student(name, tuple(_graded(list(each_entry(path)), wanted)))
     except SymscaleError as error:
         return Student(name, tuple(_unanswered(each) for each in wanted or ()), _plain(str(error)))
 
 
-def _graded(given: list[Entry], wanted: list[Entry] | None) -> Iterator[Graded]:
+def _graded(given: list[Entry | SymscaleError], wanted: list[Entry] | None) -> Iterator[Graded]:
     """Yield the graded answers: those of the sheet handed out in its order, and each exercise once."""
     seen: set[tuple[str, str, int | None]] = set()
     found: dict[tuple[str, str, int | None], Graded] = {}
     extra: list[Graded] = []
     asked = None if wanted is None else {_key(each) for each in wanted}
     for each in given:
+        if isinstance(each, SymscaleError):
+            extra.append(_refused(Entry("", ""), str(each), counts=wanted is None))
+            continue
         if _key(each) in seen:
             extra.append(_refused(each, "This exercise is answered twice; the first answer counts.", counts=False))
         elif asked is not None and _key(each) not in asked:

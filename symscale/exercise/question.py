@@ -254,21 +254,22 @@ def _quantity(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
     name = setting.of_what
     step = _counted(one, setting) if one.layer is not None else None
     if step is not None:
-        whose = f" ({meaning_of(str(name))})" if meaning_of(str(name)) else ""
+        means = meaning_of(str(name), one.layer)
+        whose = f" ({means})" if means else ""
         passes = step.title.partition(":")[0] if "pass" in step.title.partition(":")[0] else ""
         of = f" of {'both passes' if passes.startswith('Both') else f'the {passes.lower()}'}" if passes else ""
         near = f" {step.title[:1].lower()}{step.title[1:]}" if step.title.startswith("For ") else ""
         how = ", in numbers." if kind == NUMBER else ", as a formula."
-        return ("Find ", name, f"{whose}{of}{near}{how}"), bool(meaning_of(str(name)))
+        return ("Find ", name, f"{whose}{of}{near}{how}"), bool(means)
     short = len(to_text(setting.expr)) <= MOST_READ and bool(setting.expr.free_symbols)
     if kind == NUMBER and short:
         return ("Work out ", Relation(name, "==", setting.expr), "."), True
     return ("Find ", name, ", in numbers." if kind == NUMBER else ", as a formula."), False
 
 
-def meaning_of(name: str) -> str:
-    """Return what a symbol of the table, or a result of a program, is."""
-    if name.startswith("bytes_") and name not in RESULTS:
+def meaning_of(name: str, layer: Layer | None) -> str:
+    """Return what a result of a program, or a quantity of the table that is measured, is; "" for other names."""
+    if name.startswith("bytes_") and layer is not None and name.removeprefix("bytes_") in layer.axes:
         return f"the bytes that a chip receives over {name.removeprefix('bytes_')}"
     if re.fullmatch(r"V_\d+", name):
         return f"the bytes of collective number {name[2:]}, of the whole array over its axes"

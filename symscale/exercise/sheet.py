@@ -40,6 +40,26 @@ class Judged:
 
 def entries(path: Path) -> list[Entry]:
     """Return the answers of a sheet. Raises SymscaleError naming the file and what is wrong with it."""
+    found = list(each_entry(path))
+    for each in found:
+        if isinstance(each, SymscaleError):
+            raise each
+    return [each for each in found if isinstance(each, Entry)]
+
+
+def each_entry(path: Path) -> Iterator[Entry | SymscaleError]:
+    """Yield the answers of a sheet, and for one that is none what is wrong with it.
+
+    Raises SymscaleError for what is no sheet.
+    """
+    for number, row in enumerate(_rows(path), start=1):
+        try:
+            yield _entry(row, number, path)
+        except SymscaleError as fault:
+            yield fault
+
+
+def _rows(path: Path) -> list[dict[str, object]]:
     try:
         if not path.is_file() and path.exists():
             raise SymscaleError(f"{path.name} is a {'folder' if path.is_dir() else 'device'}, and no sheet of answers.")
@@ -55,7 +75,7 @@ def entries(path: Path) -> list[Entry]:
     found = content.get("answer")
     if not isinstance(found, list) or not found or not all(isinstance(each, dict) for each in found):
         raise SymscaleError(f"{path.name} has no answers.", hint=f"Write\n{EXAMPLE}")
-    return [_entry(each, number, path) for number, each in enumerate(found, start=1)]
+    return found
 
 
 def _entry(row: dict[str, object], number: int, path: Path) -> Entry:
