@@ -36,7 +36,8 @@ def written(one: Exercise) -> str:
         return to_text(asked.settings[0].expr)
     setting, value = numbers
     unit = setting.unit or str(dimension(setting) or "")
-    return f"{format_number(value, 10, style='ascii')} {'' if unit == '1' else unit}".strip()
+    unit = {"1/B": "FLOP/B", "1": ""}.get(unit, unit)
+    return f"{format_number(value, 10, style='ascii')} {unit}".strip()
 
 
 def _written(found: Crossover) -> str:

@@ -8,39 +8,23 @@ from dataclasses import field
 
 import sympy as sp
 
-from symscale.derivation.crossover import Crossover, resource_name
 from symscale.derivation.evaluate import quantity
 from symscale.derivation.layer import Layer
-from symscale.derivation.limits import readable
-from symscale.derivation.minimum import Optimised
 from symscale.derivation.registry import blackboard
 from symscale.derivation.step import Prose, Step
-from symscale.exercise.answers import known, read, same
+from symscale.exercise.answers import known, read
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.judge import dimension
+from symscale.exercise.kinds import COLLECTIVES, CONDITION, FORMULA, MESH, NOTATION, NUMBER, YES_OR_NO, kind_of
+from symscale.exercise.sentence import counted, sentence
 from symscale.exercise.setting import Setting
 from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
 from symscale.notation.formula import parse_relation
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
-from symscale.notation.text import to_text
-from symscale.solve.relation import Relation
-from symscale.vocabulary import entry, symbol
+from symscale.vocabulary import entry
 
-CONDITION, NUMBER, FORMULA, MESH = "condition", "number", "formula", "mesh"
-COLLECTIVES, YES_OR_NO, NOTATION = "collectives", "yes or no", "notation"
-KINDS = (CONDITION, NUMBER, FORMULA, MESH, COLLECTIVES, YES_OR_NO, NOTATION)
-#: A formula of more characters is not asked for in a sentence.
-MOST_READ = 120
-#: What a program settles besides the times of the vocabulary.
-RESULTS = {
-    "FLOPs": "the FLOPs of one chip",
-    "FLOPs_vector": "the FLOPs of the vector units",
-    "bytes_hbm": "the bytes of HBM traffic of one chip",
-    "intensity": "the FLOPs per byte of HBM traffic",
-}
-_SPAN = {">=": "at least as long as", ">": "longer than", "<=": "at most as long as", "<": "less long than"}
 _NUMBERED = re.compile(
     r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|sixteen|hundred|thousand|million|half|twice|nearly"
     r"|int[48]|fp(8|16|32)|bf16)\b",
@@ -88,7 +72,7 @@ def question(one: Exercise, vary: int | None = None) -> Question:
     asked = one.headline
     kind = kind_of(asked)
     at = _stated_at(one, asked)
-    find, whole = _find(one, asked, kind)
+    find, whole = sentence(one, asked, kind)
     setting = next((each for each, _ in asked.numbers), None)
     machine = _machine(one, asked, at)
     givens = tuple(_givens(one, asked, setting, kind))
@@ -117,19 +101,6 @@ def question(one: Exercise, vary: int | None = None) -> Question:
     )
 
 
-def kind_of(asked: Asked) -> str:
-    """Return what kind of answer is asked for."""
-    if asked.words:
-        return YES_OR_NO if asked.words in ("yes", "no") else NOTATION
-    if asked.sent is not None:
-        return COLLECTIVES
-    if asked.crossover is not None:
-        return CONDITION
-    if asked.optimum is not None:
-        return MESH if asked.optimum.integers else FORMULA
-    return NUMBER if asked.settings and _is_number(asked.settings[0]) else FORMULA
-
-
 def filled(text: str, one: Exercise, machine: Machine | None = None) -> str:
     """Return an author's words with what is put in for {D}, {chip} and {dtype}."""
     board = blackboard(one.derivation, one.terms)
@@ -148,10 +119,6 @@ def _numbers(values: tuple[tuple[str, str | int | sp.Expr], ...]) -> Iterator[tu
             yield name, number
 
 
-def _is_number(setting: Setting) -> bool:
-    return bool(setting.value.is_number and setting.value.is_real)
-
-
 def _title(one: Exercise, vary: int | None) -> str:
     """Return the title, but where it gives the answer away, or speaks of numbers that a variant has not."""
     if not one.derivation:
@@ -168,123 +135,6 @@ def _tells(title: str, value: sp.Expr) -> bool:
     """Say whether a title has the answer in it, as it is or in percent: tiles that take 60 % more."""
     shown = {f"{float(each):.3g}" for each in (value, 100 * value, 100 * (value - 1), 100 * (1 - value))}
     return any(f"{float(each):.3g}" in shown for each in re.findall(r"\d+(?:\.\d+)?", title.replace(",", "")))
-
-
-def _find(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
-    """Return what is to be found, and whether the sentence with the givens is enough to find it."""
-    if asked.words:
-        return _worded(one, asked)
-    if asked.sent is not None:
-        which = asked.what.removeprefix("collectives ")
-        said = f"Which collectives run in the {which} pass, over which mesh axes, and of which arrays?"
-        return said, one.layer is not None and bool(one.layer.axes)
-    if asked.crossover is not None:
-        return _condition(asked.crossover, one)
-    if asked.optimum is not None:
-        return _least(asked.optimum, one)
-    return _quantity(one, asked, kind)
-
-
-def _worded(one: Exercise, asked: Asked) -> tuple[Prose, bool]:
-    if asked.words in ("yes", "no"):
-        lhs, op, rhs, _ = parse_relation(asked.what)
-        return ("Does ", Relation(lhs, op, rhs), " hold?"), one.row is not None and bool(one.row.formula)
-    word, _, which = asked.what.partition(" ")
-    if word == "collectives":
-        passes = {"both": "both passes", "": "the forward pass"}.get(which, f"the {which} pass")
-        return f"Which collectives run in {passes}, in their order, as in `AllGather X, ReduceScatter X`?", True
-    if word in ("product", "products"):
-        whose = f"makes {which}" if word == "product" else f"the {which or 'forward'} pass consists of"
-        return f"Which {word} {whose}, in the notation of the program?", True
-    if word == "program":
-        return "Write the program in the notation of sharded arrays.", False
-    return (f"Work out {asked.what}.",), one.row is not None and bool(one.row.formula)
-
-
-def _condition(found: Crossover, one: Exercise) -> tuple[Prose, bool]:
-    unknown, relation, layer = found.headline.unknown, found.relation, one.layer
-    limits = ", ".join(map(readable, found.headline.assumptions))
-    near: tuple[str | sp.Expr | Relation, ...] = (f" Take {limits}.",) if limits else ()
-    if found.passes and layer is not None and _is_work(relation, layer):
-        passes = "both passes" if found.passes == "both" else f"the {found.passes} pass"
-        whole = resource_name(found.resource)
-        hidden = "traffic to HBM" if found.resource == "hbm" else f"communication over {whole}"
-        said = f" does the arithmetic of {passes} take {_SPAN.get(relation.op, 'as long as')} the {hidden}"
-        said += f"{_on_chips(found, layer)}?"
-        return ("For which ", unknown, said, *near), True
-    if len(to_text(relation.lhs)) + len(to_text(relation.rhs)) <= MOST_READ:
-        return ("For which ", unknown, " does ", relation, " hold?", *near), True
-    return ("Under which condition on ", unknown, " does this hold?", *near), False
-
-
-def _on_chips(found: Crossover, layer: Layer) -> str:
-    """Say on which mesh, where a number of chips stands for one of its axes or the best mesh is meant."""
-    names, axes = found.relation.free_symbols, layer.mesh_symbols
-    if symbol("N_chips") not in names or len(axes) < 2:
-        return ""
-    best = "the best " if not names & set(axes) else ""
-    return f", on {best or 'a '}mesh with {'*'.join(map(str, axes))} = N_chips"
-
-
-def _is_work(relation: Relation, layer: Layer) -> bool:
-    """Say whether the left side is arithmetic, at the peak of a dtype, and the right side is none."""
-    peaks = {"C", *(f"C_{kind}" for kind in layer.kinds)}
-    left, right = ({str(each) for each in side.free_symbols} & peaks for side in (relation.lhs, relation.rhs))
-    return bool(left) and not right
-
-
-def _least(best: Optimised, one: Exercise) -> tuple[Prose, bool]:
-    steps = blackboard(one.derivation, one.terms).steps
-    fixed = next((each for each in steps if each.title == "On a fixed number of chips"), None)
-    rule = [part for part in fixed.reason if isinstance(part, Relation)] if fixed is not None else []
-    whose = {"both": "both passes", "": "the program"}.get(best.passes, f"the {best.passes} pass")
-    chips: tuple[str | sp.Expr | Relation, ...] = (" with ", rule[0], ",") if rule else ()
-    parts = ("Which size of the mesh axis ", best.variable, ",", *chips, f" makes the communication of {whose} least?")
-    # the losses of whole meshes are compared by the exact form
-    return parts, True
-
-
-def _quantity(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
-    """Return the sentence that asks for a quantity: of the program, or of a formula."""
-    if not asked.settings:
-        return f"Find {asked.what}.", False
-    setting = asked.settings[0]
-    if one.row is not None and one.row.formula:
-        return ("Work out ", setting.expr, "."), True
-    name = setting.of_what
-    step = _counted(one, setting) if one.layer is not None else None
-    if step is not None:
-        means = meaning_of(str(name), one.layer)
-        whose = f" ({means})" if means else ""
-        passes = step.title.partition(":")[0] if "pass" in step.title.partition(":")[0] else ""
-        of = f" of {'both passes' if passes.startswith('Both') else f'the {passes.lower()}'}" if passes else ""
-        near = f" {step.title[:1].lower()}{step.title[1:]}" if step.title.startswith("For ") else ""
-        how = ", in numbers." if kind == NUMBER else ", as a formula."
-        return ("Find ", name, f"{whose}{of}{near}{how}"), bool(means)
-    short = len(to_text(setting.expr)) <= MOST_READ and bool(setting.expr.free_symbols)
-    if kind == NUMBER and short:
-        return ("Work out ", Relation(name, "==", setting.expr), "."), True
-    return ("Find ", name, ", in numbers." if kind == NUMBER else ", as a formula."), False
-
-
-def meaning_of(name: str, layer: Layer | None) -> str:
-    """Return what a result of a program, or a quantity of the table that is measured, is; "" for other names."""
-    if name.startswith("bytes_") and layer is not None and name.removeprefix("bytes_") in layer.axes:
-        return f"the bytes that a chip receives over {name.removeprefix('bytes_')}"
-    if re.fullmatch(r"V_\d+", name):
-        return f"the bytes of collective number {name[2:]}, of the whole array over its axes"
-    row = entry(name)
-    return RESULTS.get(name) or (f"the {row.meaning}" if row is not None and row.unit else "")
-
-
-def _counted(one: Exercise, setting: Setting) -> Step | None:
-    """Return the step that counts a quantity of the program, or turns counts into it, as a setting has it."""
-    for step in blackboard(one.derivation, one.terms).steps:
-        if step.kind in ("count", "substitute", "approximate"):
-            for each in step.equations:
-                if each.lhs == setting.of_what and same(each.rhs, setting.expr):
-                    return step
-    return None
 
 
 def _stated_at(one: Exercise, asked: Asked) -> int:
@@ -357,11 +207,11 @@ def _programs(one: Exercise, asked: Asked, at: int, kind: str, ready: bool) -> l
         return []
     steps = blackboard(one.derivation, one.terms).steps
     of_pass = asked.crossover is not None and bool(asked.crossover.passes)
-    counted = _counted(one, asked.settings[0]) if asked.settings and one.layer is not None and not of_pass else None
+    step = counted(one, asked.settings[0]) if asked.settings and one.layer is not None and not of_pass else None
     first = asked.settings[-1].at if of_pass and asked.settings else at
-    last = steps.index(counted) if counted is not None else first or None
+    last = steps.index(step) if step is not None else first or None
     found = [each for each in steps[:last] if each.kind == "given"]
-    alone = of_pass or counted is not None or asked.sent is not None or asked.optimum is not None
+    alone = of_pass or step is not None or asked.sent is not None or asked.optimum is not None
     return found[-1:] if alone else found
 
 
@@ -383,7 +233,8 @@ def _form(asked: Asked, kind: str) -> str:
         return f"the whole size of each axis, as in {asked.optimum.variable}=1"
     if kind == NUMBER:
         unit = next((each.unit or str(dimension(each) or "") for each, _ in asked.numbers), "")
-        unit = "FLOP/B" if asked.what.startswith("intensity") else "" if unit == "1" else unit
+        # FLOPs are pure numbers, and a reader names them
+        unit = {"1/B": "FLOP/B", "1/s": "FLOP/s", "1": ""}.get(unit, unit)
         return f"a number in {unit}" if unit else "a number"
     return {
         FORMULA: "a formula",

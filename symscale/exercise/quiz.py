@@ -10,18 +10,9 @@ from symscale.errors import SymscaleError
 from symscale.exercise.desk import check
 from symscale.exercise.exercise import Exercise, exercise, find
 from symscale.exercise.key import written
+from symscale.exercise.kinds import COLLECTIVES, CONDITION, FORMULA, MESH, NOTATION, NUMBER, YES_OR_NO
 from symscale.exercise.pool import listed
-from symscale.exercise.question import (
-    COLLECTIVES,
-    CONDITION,
-    FORMULA,
-    MESH,
-    NOTATION,
-    NUMBER,
-    YES_OR_NO,
-    Question,
-    question,
-)
+from symscale.exercise.question import Question, question
 from symscale.exercise.vary import can_vary, variant
 from symscale.frozen import dataclass
 
