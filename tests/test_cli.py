@@ -50,7 +50,7 @@ def examples(text: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in re.findall(r"^\s*(symscale (?!COMMAND).*)$", joined, re.MULTILINE)]
 
 
-PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+PAGE = "\n".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("cli.md", "checking.md"))
 BLOCKS = "\n".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 HELPED = [each for command in (cli, *cli.commands.values()) for each in examples(command.help or "")]
 NEEDS_LIBRARY = ("show", "report", "list", "plot")  # test_plots.py runs those of plot

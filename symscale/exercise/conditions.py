@@ -16,8 +16,10 @@ from symscale.exercise.judge import CLOSE, defined, explained, is_formula, numbe
 from symscale.exercise.reading import Number, Relations
 from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
+from symscale.exercise.units import dimension
 from symscale.exercise.verdict import RIGHT, UNEXPLAINED, WRONG, Verdict
 from symscale.notation.text import relation_text, to_text
+from symscale.quantity.unit import Unit
 from symscale.solve import conjunction, crossover, same
 from symscale.solve.relation import MIRROR, Case, Interval, Relation, Solution
 
@@ -27,6 +29,10 @@ CLOSED = {">": ">=", "<": "<="}
 def relations(answer: Relations, exercise: Exercise) -> Verdict:
     """Judge relations: with each crossover that has their symbols, first the headline."""
     stated = [in_general(each, exercise) for each in answer.each]
+    nowhere = next((each for each in stated if each.op in CLOSED and same_formula(each.lhs, each.rhs)), None)
+    if nowhere is not None:
+        said = f"{relation_text(nowhere.lhs, nowhere.op, nowhere.rhs)} holds nowhere."
+        return Verdict(WRONG, said, exercise.headline)
     tried = [each for each in exercise.asked if each.crossover is not None and _concerns(each, stated)]
     if not tried:
         return _quantities(answer, exercise)
@@ -54,12 +60,16 @@ def _concerns(asked: Asked, stated: Sequence[Relation]) -> bool:
 
 def _quantities(answer: Relations, exercise: Exercise) -> Verdict:
     """Judge relations where no condition is asked for: "X > 5" about a quantity whose number the derivation has."""
+    if exercise.headline.crossover is not None:
+        return Verdict(WRONG, f"It says nothing about {exercise.headline.what}.", exercise.headline)
     if len(answer.each) == 1:
         only = answer.each[0]
-        for name, op, value in ((only.lhs, only.op, only.rhs), (only.rhs, MIRROR[only.op], only.lhs)):
+        for name, value in ((only.lhs, only.rhs), (only.rhs, only.lhs)):
             if value.is_number and name.free_symbols:
-                found = number(Number(value, abs(value) * CLOSE, sp.S.Zero, None, name), exercise)
-                return found if op == "==" or not found.accepted else replace(found, said=f"It is equal. {found.said}")
+                found = number(Number(value, _half(value), sp.S.One, None, name), exercise)
+                if found.accepted and only.op != "==":
+                    return replace(found, kind=WRONG, said=f"{to_text(name)} is equal to it, neither more nor less.")
+                return found
     there = ", ".join(each.what for each in exercise.asked[:6])
     raise SymscaleError(
         f"{exercise.id} asks for no condition.", hint=f"It asks for {exercise.headline.what}; it has {there}."
@@ -69,7 +79,9 @@ def _quantities(answer: Relations, exercise: Exercise) -> Verdict:
 def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Verdict:
     found = asked.crossover
     assert found is not None
-    forms = [(ours, note, _theirs(stated, ours.unknown)) for ours, note in _forms(found, exercise)]
+    forms = [
+        (ours, note, _theirs(stated, ours.unknown)) for ours, note in _forms(found, exercise, _values(stated, asked))
+    ]
     for ours, note, theirs in forms:
         if _same(theirs, ours):
             return Verdict(RIGHT, _remarks(stated, note), asked)
@@ -82,7 +94,13 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
     turned = [Relation(each.lhs, MIRROR[each.op], each.rhs) for each in stated]
     if any(_same(_theirs(turned, ours.unknown), ours) for ours, _, _ in forms):
         return Verdict(WRONG, "The inequality is reversed.", asked, ("the inequality reversed",), step=_step(asked))
-    return _by_threshold(border(forms[0][2].cases), asked, found, exercise)
+    upward = [_upward(each) for each in (forms[0][2], forms[0][0])]
+    return _by_threshold(border(forms[0][2].cases), asked, found, exercise, upward[0] == upward[1])
+
+
+def _upward(solution: Solution) -> bool:
+    """Say whether an answer bounds its unknown from below."""
+    return any(each.hi == sp.oo for case in solution.cases for each in case.intervals)
 
 
 def _theirs(stated: Sequence[Relation], unknown: sp.Expr) -> Solution:
@@ -103,8 +121,17 @@ def _solved(stated: Sequence[Relation], unknown: sp.Expr) -> Solution:
     return Solution(closed[0], unknown, cases)
 
 
-def _forms(found: Crossover, exercise: Exercise) -> Iterator[tuple[Solution, str]]:
-    """Yield the answers of a crossover, the book's form first: in general, in its dtypes, and in numbers."""
+def _values(stated: Sequence[Relation], asked: Asked) -> dict[sp.Symbol, sp.Expr]:
+    """Return the derivation's numbers for symbols that a relation does not have."""
+    names = {name for each in stated for name in each.free_symbols}
+    return {name: value for one in asked.settings for name, value in one.values.items() if name not in names}
+
+
+def _forms(found: Crossover, exercise: Exercise, values: Mapping[sp.Symbol, sp.Expr]) -> Iterator[tuple[Solution, str]]:
+    """Yield the answers of a crossover, the book's form first: in general, in its dtypes, and in numbers.
+
+    `values` are numbers that may have been put in already.
+    """
     widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
     for answer in reversed(found.answers):
         limits = ", ".join(map(readable, answer.assumptions))
@@ -112,6 +139,8 @@ def _forms(found: Crossover, exercise: Exercise) -> Iterator[tuple[Solution, str
         general = Solution(answer.solution.relation, answer.unknown, answer.cases)
         yield _closed(general), note
         yield _closed(_put(general, widths)), note
+        if values:
+            yield _closed(_put(general, {**widths, **values})), note
     if found.numbered:
         numeric = tuple(each.numeric for each in found.numbered)
         yield _closed(Solution(found.relation, found.headline.unknown, numeric)), ""
@@ -181,7 +210,7 @@ def _border(stated: Relation, asked: Asked, found: Crossover, exercise: Exercise
     """Judge an equation: the border of a condition, without its direction."""
     unknown = found.headline.unknown
     theirs = border(crossover(stated.lhs, "==", stated.rhs, unknown).cases)
-    for ours, note in _forms(found, exercise):
+    for ours, note in _forms(found, exercise, _values([stated], asked)):
         edge = border(ours.cases)
         if theirs is not None and edge is not None and _same_border(theirs, edge):
             sense = relation_text(unknown, ">=" if ours.cases[0].intervals[0].hi == sp.oo else "<=", edge)
@@ -211,15 +240,19 @@ def _alone(solution: Solution) -> Solution:
     return replace(solution, cases=(Case((), chosen.intervals),))
 
 
-def _by_threshold(theirs: sp.Expr | None, asked: Asked, found: Crossover, exercise: Exercise) -> Verdict:
-    """Diagnose a wrong border by the conventions that lead to it from the right one."""
+def _by_threshold(
+    theirs: sp.Expr | None, asked: Asked, found: Crossover, exercise: Exercise, along: bool = False
+) -> Verdict:
+    """Judge a border that is a number, `along` with the right direction or against it; diagnose a wrong formula."""
     if theirs is None:
         return Verdict(WRONG, UNEXPLAINED, asked)
     if theirs.is_number:
         whole = replace(exercise, asked=(asked,))
-        verdict = number(Number(theirs, max(_half(theirs), abs(theirs) / 10**9), sp.S.One), whole)
-        return verdict if not verdict.accepted else Verdict(WRONG, "The number is right, its direction is not.", asked)
-    edges = dict.fromkeys(edge for ours, _ in _forms(found, exercise) if (edge := border(ours.cases)) is not None)
+        verdict = number(Number(theirs, max(_half(theirs), abs(theirs) / 10**9), sp.S.One, _base(asked)), whole)
+        if verdict.accepted and not along:
+            return Verdict(WRONG, "The number is right, its direction is not.", asked)
+        return verdict
+    edges = dict.fromkeys(edge for ours, _ in _forms(found, exercise, {}) if (edge := border(ours.cases)) is not None)
     known = [
         one
         for edge in edges
@@ -230,6 +263,12 @@ def _by_threshold(theirs: sp.Expr | None, asked: Asked, found: Crossover, exerci
     if known:
         return explained(known, asked, exercise, None)
     return Verdict(WRONG, UNEXPLAINED, asked)
+
+
+def _base(asked: Asked) -> Unit | None:
+    """Return the base unit of what is asked for: relations have lost theirs."""
+    measured = dimension(asked.settings[0]) if asked.settings else None
+    return Unit(sp.S.One, measured, "") if measured is not None else None
 
 
 def _step(asked: Asked) -> int:

@@ -77,7 +77,13 @@ def units(found: Setting) -> Iterator[Reading]:
             yield Reading(f"{binary} read as {plain}", found.scaled(Q(1000, 1024) ** power))
         if (16 * moved / 1000**power).is_Integer:
             yield Reading(f"{plain} read as {binary}", found.scaled(Q(1024, 1000) ** power))
-    yield Reading("bits for bytes", found.scaled(sp.Integer(8)))
+
+
+def bits(found: Setting) -> Iterator[Reading]:
+    """Bits for bytes."""
+    moved = bytes_of(found)
+    if moved is not None and moved.is_number:
+        yield Reading("bits for bytes", found.scaled(sp.Integer(8)))
 
 
 def bytes_of(found: Setting) -> sp.Expr | None:
@@ -239,6 +245,7 @@ CONVENTIONS: Readings = (
     directions,
     widths,
     units,
+    bits,
     multiply_adds,
     shards,
     latency,
@@ -253,6 +260,8 @@ CONVENTIONS: Readings = (
 SLIPS: Readings = (peaks, rounded, intermediate, left_out, chips, upside_down)
 #: Those under which an answer is as good: only the units, the limit or the rounding are others.
 HARMLESS: Readings = (units, shards, latency, overlaps, rounded, intermediate)
+#: Those that come near to almost any number when they may be coarse.
+ROUNDINGS: Readings = (rounded, intermediate)
 
 
 def _named(found: Setting, *names: str) -> list[sp.Symbol]:

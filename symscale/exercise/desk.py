@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+from typing import NoReturn
+
+import sympy as sp
+
+from symscale.errors import SymscaleError
 from symscale.exercise.conditions import relations
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.judge import formula, number
+from symscale.exercise.names import aliases, known, multiplied
 from symscale.exercise.reading import Answer, Formula, Number, Relations, Sent, Sizes, Word, read_answer
 from symscale.exercise.structures import collectives, mesh, word
+from symscale.exercise.table import rows, table
 from symscale.exercise.verdict import RIGHT, WRONG, Verdict
 
-#: What people write for the names of the table.
-USUAL = {"d_model": "D", "d_ff": "F", "N": "N_chips", "n_chips": "N_chips", "BW": "W", "bw": "W"}
+#: Signs that the notation of programs has in two spellings.
+SPELLED = {"·": "*", "→": "->", "\\cdot": "*", "\\to": "->", "\\rightarrow": "->"}
 
 
-def check(exercise: Exercise, text: str) -> Verdict:
-    """Judge an answer to an exercise. Raises SymscaleError where it cannot be read, or answers something else."""
+def check(exercise: Exercise, text: str, defined: Collection[sp.Symbol] = ()) -> Verdict:
+    """Judge an answer to an exercise; `defined` are symbols of its own.
+
+    Raises SymscaleError where it cannot be read, or answers something else.
+    """
     asked = exercise.headline
     if asked.words not in ("", "yes", "no"):
         return _as_text(text, asked)
-    return _judged(read_answer(text, aliases(exercise)), exercise)
+    several = rows(text)
+    if several:
+        return table(several, exercise)
+    # what is counted may stand behind its number: 64 rows
+    counted = re.compile(rf"(?<=\d)\s+{re.escape(asked.what)}\s*$")
+    plain, names = multiplied(counted.sub("", text), exercise), aliases(exercise)
+    answer = read_answer(plain, names)
+    try:
+        verdict = _judged(known(answer, exercise, defined), exercise)
+    except SymscaleError as refused:
+        return _of_letters(plain, answer, exercise) or _raised(refused)
+    if verdict.accepted or not isinstance(answer, Formula | Relations):
+        return verdict
+    again = _of_letters(plain, answer, exercise)
+    return again if again is not None and again.accepted else verdict
+
+
+def _raised(error: SymscaleError) -> NoReturn:
+    raise error
+
+
+def _of_letters(text: str, first: Answer, exercise: Exercise) -> Verdict | None:
+    """Judge a text once more with letters side by side as a product: BW is B*W then; None where it says no other."""
+    names = {name: meant for name, meant in aliases(exercise).items() if name not in ("BW", "bw")}
+    try:
+        answer = read_answer(text, names, letters=True)
+        return None if answer == first else _judged(known(answer, exercise), exercise)
+    except SymscaleError:
+        return None
 
 
 def _judged(answer: Answer, exercise: Exercise) -> Verdict:
@@ -35,14 +75,7 @@ def _judged(answer: Answer, exercise: Exercise) -> Verdict:
         case Word():
             return word(answer, exercise)
         case Relations():
-            sizes = _sizes(answer)
-            return relations(answer, exercise) if sizes is None else mesh(sizes, exercise)
-
-
-def _sizes(answer: Relations) -> Sizes | None:
-    """Return the mesh that equations such as X = 16, Y = 4 write."""
-    whole = all(each.op == "==" and each.lhs.is_Symbol and each.rhs.is_Integer for each in answer.each)
-    return Sizes({str(each.lhs): int(each.rhs) for each in answer.each}) if whole else None
+            return relations(answer, exercise)
 
 
 def _size(answer: Number, asked: Asked) -> Sizes | None:
@@ -55,16 +88,7 @@ def _size(answer: Number, asked: Asked) -> Sizes | None:
 
 def _as_text(text: str, asked: Asked) -> Verdict:
     """Judge what is asked for in the words of a compiled program, blanks aside."""
+    for sign, meant in SPELLED.items():
+        text = text.replace(sign, meant)
     plain, wanted = ("".join(each.split()) for each in (text, asked.words))
     return Verdict(RIGHT if plain == wanted else WRONG, "", asked)
-
-
-def aliases(exercise: Exercise) -> dict[str, str]:
-    """Return what is meant by the usual names that a derivation has no symbols for: W is its one bandwidth."""
-    names = {name.name for each in exercise.asked for one in each.settings for name in one.expr.free_symbols}
-    wanted = {name.name for one in exercise.headline.settings for name in one.expr.free_symbols}
-    found = {word: name for word, name in USUAL.items() if word not in names and name in names}
-    rates = sorted(name for name in wanted if name.startswith("W_"))
-    if "W" not in names and len(rates) == 1:
-        found |= dict.fromkeys(("W", "BW", "bw", "beta"), rates[0])
-    return found

@@ -16,9 +16,11 @@ from symscale.derivation.registry import blackboard, ids
 from symscale.derivation.terms import OWN, Terms
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import ROUNDED, Row, files, known, read, rows, words
+from symscale.exercise.compiled import BOTH
 from symscale.exercise.setting import Setting, everything, stated
 from symscale.frozen import dataclass
 from symscale.notation.text import to_text
+from symscale.solve.exact import value_at
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,19 @@ class Asked:
     def numbers(self) -> Iterator[tuple[Setting, sp.Expr]]:
         """The settings that have a number, and the number."""
         for each in self.settings:
-            value = each.value
+            value = _constant(each.value)
             if value.is_number and value.is_real:
                 yield each, value
+
+
+def _constant(value: sp.Expr) -> sp.Expr:
+    """Return a value whose symbols cancel, in maxima too, as what it is: the same at any two points."""
+    names = sorted(value.free_symbols, key=str)
+    points = [
+        {name: sp.Rational(first + step * at, 2) for at, name in enumerate(names)} for first, step in ((5, 2), (9, 7))
+    ]
+    found = [value_at(value, point) for point in points]
+    return found[0] if found[0] == found[1] and found[0].is_number else value
 
 
 @dataclass(frozen=True)
@@ -157,9 +169,13 @@ def _all_of(id: str, d: Builder) -> Iterator[Asked]:
             seen.add(each.name)
             yield Asked(each.name, _about(each.of_what, found))
     if d.layer is not None:
-        for name, cost in d.layer.costs.items():
-            sent = tuple((each.collective.kind, each.collective.axes, each.collective.value) for each in cost.transfers)
-            yield Asked(f"collectives {name}", sent=sent)
+        for name in d.layer.costs:
+            yield Asked(f"collectives {name}", sent=_sent(d.layer, name))
+
+
+def _sent(layer: Layer, name: str) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+    found = [each.collective for each in layer.costs[name].transfers]
+    return tuple((each.kind, each.axes, each.value) for each in found)
 
 
 def _about(what: sp.Expr, found: list[Setting]) -> tuple[Setting, ...]:
@@ -170,6 +186,10 @@ def _of_row(row: Row, terms: Terms) -> Exercise:
     title = row.note or f"The answer of {row.id}"
     row = on_terms(row, terms)
     layer = blackboard(row.derivation, terms).layer if row.derivation else None
+    which, _, passes = row.quantity.partition(" ")
+    if which == "collectives" and layer is not None:
+        sent = tuple(one for each in _passes(passes) for one in _sent(layer, each))
+        return Exercise(row.id, title, "", row.derivation, (Asked(row.quantity, sent=sent),), layer, terms, row)
     said = words(row)
     if said is not None:
         # a pass that sends nothing says so in no words
@@ -182,7 +202,7 @@ def _of_row(row: Row, terms: Terms) -> Exercise:
     else:
         wanted = read(row.quantity)
         settings = tuple(reversed([_whole(each, row) for each in stated(row.derivation, wanted, put, terms)]))
-    asked = (Asked(row.quantity or "answer", settings),)
+    asked = (Asked(row.quantity or "answer", settings, None if row.formula else _crossover(row, terms)),)
     return Exercise(row.id, title, "", row.derivation, asked, layer, terms, row)
 
 
@@ -191,6 +211,19 @@ def on_terms(row: Row, terms: Terms) -> Row:
     put = {name: to_text(value) for name, value in terms.values}
     given = {name: put.get(name, value) for name, value in row.given.items()}
     return replace(row, given=given, on=terms.on if row.on and terms.on else row.on)
+
+
+def _crossover(row: Row, terms: Terms) -> Crossover | None:
+    """Return the condition on what a row asks for, without the derivation's numbers where the row has its own."""
+    wanted = read(row.quantity)
+    found = [each for each in blackboard(row.derivation, terms).crossovers if each.headline.unknown == wanted]
+    if not found:
+        return None
+    return replace(found[-1], numbered=()) if row.given or row.on or row.model or row.whole else found[-1]
+
+
+def _passes(words: str) -> tuple[str, ...]:
+    return BOTH if words == "both" else (words or "forward",)
 
 
 def _whole(found: Setting, row: Row) -> Setting:

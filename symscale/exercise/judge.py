@@ -7,31 +7,32 @@ from dataclasses import replace
 
 import sympy as sp
 
-from symscale.derivation.proof import known_dimensions
+from symscale.derivation.crossover import border
 from symscale.derivation.registry import blackboard
-from symscale.errors import SymscaleError, UnitError
+from symscale.errors import SymscaleError
 from symscale.exercise.answers import same
-from symscale.exercise.conventions import Reading
+from symscale.exercise.conventions import ROUNDINGS, Reading
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.reading import Formula, Number
 from symscale.exercise.rewritten import rewritten
 from symscale.exercise.search import Fits, Found, search
 from symscale.exercise.setting import Setting
-from symscale.exercise.verdict import CONVENTION, LEADING, RIGHT, UNEXPLAINED, UNIT, WRONG, Verdict
+from symscale.exercise.units import by_unit, in_named_time, unit_fits
+from symscale.exercise.verdict import CONVENTION, LEADING, RIGHT, UNEXPLAINED, WRONG, Verdict
 from symscale.notation.numbers import format_number
 from symscale.notation.text import to_text
-from symscale.quantity import PURE, Dimension, dimension_of, parse_unit
 from symscale.solve.exact import value_at
 from symscale.vocabulary import symbol
 
 #: So far a number may be from the value and still be it: rounding of what went in.
 CLOSE = sp.Rational(1, 1000)
+#: A number is no coarser than this, however few digits it has.
+COARSEST = sp.Rational(1, 20)
+#: So near a number has to be to be explained: by values that were rounded, or by what ends in zeros.
+NEARBY = sp.Rational(1, 100)
 #: A term of at most this part of the whole may be left out to leading order.
 SMALL = sp.Rational(1, 4)
-#: Prefixes and hours, for a number whose unit is missing.
-SCALES = tuple(sp.Integer(1000) ** power for power in range(-4, 6))
-OTHER_SCALES = tuple(sp.Integer(each) for each in (60, 3600, 86400, 2**10, 2**20, 2**30, 2**40, 100))
-MOST_NAMED = 3
+MOST_NAMED, MOST_FORMS = 3, 6
 
 
 def number(answer: Number, exercise: Exercise) -> Verdict:
@@ -40,15 +41,27 @@ def number(answer: Number, exercise: Exercise) -> Verdict:
     found = [(setting, value) for setting, value in asked.numbers]
     if not found:
         return _without_numbers(answer, exercise, asked)
+    answer = in_named_time(answer, asked)
     for setting, value in found:
-        if _close(answer, value) and _unit_fits(answer, setting):
+        if (_close(answer, value) or _whole(answer, value, asked)) and unit_fits(answer, setting):
             return Verdict(RIGHT, _rounding(answer, value), asked, ratio=_ratio(answer.value, value))
+    exact = _exact(asked)
+    if exact is not None and (_close(answer, exact) or _whole(answer, exact, asked)) and unit_fits(answer, found[0][0]):
+        return Verdict(RIGHT, f"It is {format_number(exact, 6)} without the limits of the derivation.", asked)
     for setting, value in found:
-        verdict = _by_unit(answer, setting, value, asked)
+        verdict = by_unit(answer, setting, value, asked)
         if verdict is not None:
             return verdict
     setting, value = found[0]
-    known = [each for setting, _ in found[:MOST_NAMED] for each in search(setting, within(answer), _pairs(answer))]
+    if _too_few(answer, value, asked):
+        return Verdict(WRONG, f"It is {format_number(value, 6)}, and {answer.value} falls short.", asked)
+    far = abs(answer.value - value) > NEARBY * abs(value)
+    known = [
+        each
+        for setting, _ in found[:MOST_NAMED]
+        for each in search(setting, within(answer), _pairs(answer), ROUNDINGS if far else ())
+        if not (each.how and each.readings)
+    ]
     if not any(each.harmless for each in known):
         known += on_other_terms(asked, exercise, within(answer))
     if known:
@@ -88,20 +101,53 @@ def _without_numbers(answer: Number, exercise: Exercise, asked: Asked) -> Verdic
 
 
 def _close(answer: Number, value: sp.Expr) -> bool:
+    size = abs(sp.N(value, 20))
     distance = abs(sp.N(value, 20) - answer.value)
-    return bool(distance <= max(answer.half, abs(sp.N(value, 20)) * CLOSE) * (1 + sp.Rational(1, 10**9)))
+    return bool(distance <= max(min(answer.half, size * COARSEST), size * CLOSE) * (1 + sp.Rational(1, 10**9)))
+
+
+def _whole(answer: Number, value: sp.Expr, asked: Asked) -> bool:
+    """Say whether a whole number is the last below an upper bound, or the first above a lower one."""
+    side = _bound(asked)
+    if side is None or not answer.value.is_Integer or answer.digit > 1 or value < 1:
+        return False
+    return bool(answer.value == (sp.ceiling(value) if side else sp.floor(value)))
+
+
+def _exact(asked: Asked) -> sp.Expr | None:
+    """Return the number of the exact answer to a condition, where that has one border."""
+    answer = asked.crossover.exact if asked.crossover is not None and asked.crossover.numbered else None
+    edge = border(answer.cases) if answer is not None and answer.unknown == asked.settings[0].of_what else None
+    value = value_at(edge, asked.settings[0].values) if edge is not None else None
+    return value if value is not None and value.is_number and value.is_real else None
+
+
+def _too_few(answer: Number, value: sp.Expr, asked: Asked) -> bool:
+    """Say whether a whole number of chips is what is needed, cut off: one too few."""
+    chips = asked.crossover is not None and asked.crossover.unit == "chips"
+    return bool(chips and _bound(asked) and answer.value == sp.floor(value) != value)
+
+
+def _bound(asked: Asked) -> bool | None:
+    """Say whether a condition bounds its unknown from below; None where there is no condition, or no one bound."""
+    if asked.crossover is None or asked.crossover.threshold is None:
+        return None
+    first = next((each for case in asked.crossover.headline.cases for each in case.intervals), None)
+    return None if first is None else first.hi == sp.oo
 
 
 def within(answer: Number) -> Fits:
     """Return what says whether a value is the number, to half a unit of its last digit, or cut off there."""
+    near = abs(answer.value) * NEARBY
+    half = max(min(answer.half, near), min(answer.digit / 2, abs(answer.value) * COARSEST))
 
     def fit(value: sp.Expr) -> str | None:
         if not (value.is_number and value.is_real):
             return None
-        over = sp.N(value, 20) - answer.value
-        if abs(over) <= answer.half * (1 + sp.Rational(1, 10**9)):
+        over = (value if value.is_Rational else sp.N(value, 20)) - answer.value
+        if abs(over) <= half * (1 + sp.Rational(1, 10**9)):
             return ""
-        return "cut off instead of rounded" if 0 < over < answer.digit else None
+        return "cut off instead of rounded" if 0 < over < answer.digit and over <= near else None
 
     return fit
 
@@ -116,7 +162,11 @@ def explained(found: list[Found], asked: Asked, exercise: Exercise, ratio: float
     words = tuple(dict.fromkeys(str(each) for each in (harmless or found)))[:MOST_NAMED]
     chosen = (harmless or found)[0]
     kind = CONVENTION if harmless else WRONG
-    said = f"It is right with {words[0]}." if harmless else f"The derivation gives this with {words[0]}."
+    if not chosen.readings:
+        said = f"It is right, but {chosen.how}." if chosen.how else "It is right in another unit."
+    else:
+        how = "It is right" if harmless else "The derivation gives this"
+        said = f"{how} with {words[0]}."
     return Verdict(kind, said, asked, words, ratio, _parting(chosen, exercise))
 
 
@@ -147,41 +197,6 @@ def _ratio(left: sp.Expr, right: sp.Expr) -> float | None:
     return float(left / right) if right.is_number and right != 0 and left.is_number else None
 
 
-def dimension(setting: Setting) -> Dimension | None:
-    """Return the dimension of a quantity, by its unit or else by its formula; None where neither tells."""
-    if setting.unit:
-        try:
-            return parse_unit(setting.unit).dimension
-        except UnitError:
-            return PURE  # what is counted has no unit of measure: physical axes
-    try:
-        found = dimension_of(setting.expr, known_dimensions(setting.expr))
-    except UnitError:
-        return None
-    return found if setting.expr.free_symbols else None
-
-
-def _unit_fits(answer: Number, setting: Setting) -> bool:
-    """Say whether the unit is of the right kind. A bare number needs none where a pure number is asked for."""
-    wanted = dimension(setting)
-    given = answer.unit.dimension if answer.unit is not None else PURE
-    return wanted is None or given == wanted
-
-
-def _by_unit(answer: Number, setting: Setting, value: sp.Expr, asked: Asked) -> Verdict | None:
-    """Judge a number whose unit is missing, or measures something else."""
-    if _unit_fits(answer, setting):
-        return None
-    bare = answer.value / (answer.unit.factor if answer.unit is not None else 1)
-    half = answer.half / (answer.unit.factor if answer.unit is not None else 1)
-    for scale in (*SCALES, *OTHER_SCALES):
-        if _close(Number(bare * scale, half * scale, half * scale), value):
-            unit = setting.unit or str(dimension(setting)) or "a pure number"
-            fault = "The unit is missing" if answer.unit is None else f"{answer.unit.word} is not its unit"
-            return Verdict(UNIT, f"{fault}: it is measured in {unit}.", asked)
-    return None
-
-
 def formula(answer: Formula, exercise: Exercise) -> Verdict:
     """Judge a formula: as it stands, with what the derivation defines put in, with numbers put in, to leading order."""
     asked = _named(answer.named, exercise)
@@ -193,14 +208,16 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
         for each in written:
             if same(each, setting.expr):
                 return Verdict(RIGHT, "", asked)
+    # a formula in the very symbols is to be the formula: numbers may agree by chance, as 2 + 2 and 2*2
+    formal = any(each.free_symbols == setting.expr.free_symbols for setting in targets for each in written)
     for setting in targets:
         for each in written:
-            verdict = _in_numbers(each, setting, asked) or _leading(each, setting, asked)
+            verdict = (None if formal else _in_numbers(each, setting, asked)) or _leading(each, setting, asked)
             if verdict is not None:
                 return verdict
     known = [
         found
-        for setting in targets[:MOST_NAMED]
+        for setting in targets[:MOST_FORMS]
         for each in written
         for found in search(replace(setting, values={}, parts={}), is_formula(each), 2)
     ]
@@ -224,10 +241,14 @@ def formulas(asked: Asked, exercise: Exercise) -> Iterator[Setting]:
                 yield each
 
 
-def _typed(setting: Setting, exercise: Exercise) -> tuple[Setting, Setting]:
-    """Return a setting in general and in the dtypes of the program."""
-    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
-    return setting, setting.of(setting.expr.xreplace(widths))
+def _typed(setting: Setting, exercise: Exercise) -> Iterator[Setting]:
+    """Yield a setting in general, with formulas and dtypes that are given, and in the program's dtypes, else bf16."""
+    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {symbol("b"): sp.Integer(2)}
+    put = setting.values.items()
+    given = {name: value for name, value in put if name.name.partition("_")[0] == "b" or value.free_symbols}
+    yield setting
+    for each in (given, {**widths, **given}) if given else (widths,):
+        yield setting.of(setting.expr.xreplace(each).xreplace(each))
 
 
 def defined(expr: sp.Expr, exercise: Exercise, asked: Asked) -> sp.Expr:

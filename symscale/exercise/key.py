@@ -8,7 +8,7 @@ from symscale.derivation.crossover import Crossover, bounds, case_words
 from symscale.derivation.limits import readable
 from symscale.derivation.step import Prose
 from symscale.exercise.exercise import Asked, Exercise
-from symscale.exercise.judge import dimension
+from symscale.exercise.units import dimension
 from symscale.notation.numbers import format_number, format_quantity
 from symscale.notation.text import relation_text, to_text
 from symscale.solve.relation import Case, Relation

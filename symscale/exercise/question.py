@@ -14,10 +14,10 @@ from symscale.derivation.registry import blackboard
 from symscale.derivation.step import Prose, Step
 from symscale.exercise.answers import known, read
 from symscale.exercise.exercise import Asked, Exercise
-from symscale.exercise.judge import dimension
 from symscale.exercise.kinds import COLLECTIVES, CONDITION, FORMULA, MESH, NOTATION, NUMBER, YES_OR_NO, kind_of
 from symscale.exercise.sentence import counted, sentence
 from symscale.exercise.setting import Setting
+from symscale.exercise.units import dimension
 from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
 from symscale.notation.formula import parse_relation

@@ -12,10 +12,11 @@ from typing import TypeAlias
 import sympy as sp
 
 from symscale.errors import NotationError, SymscaleError
+from symscale.exercise.wording import cleaned
 from symscale.frozen import dataclass
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.formula_lexer import check_length
-from symscale.quantity.unit import Unit, parse_quantity
+from symscale.quantity.unit import Unit, parse_quantity, parse_unit
 from symscale.solve.relation import Relation
 
 
@@ -71,64 +72,76 @@ class Word:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class Spelling:
+    """What names stand for, and whether letters side by side are a product."""
+
+    aliases: Mapping[str, str] | None = None
+    letters: bool = False
+
+
 Answer: TypeAlias = Number | Formula | Relations | Sent | Sizes | Word
 
+#: An answer of more relations is none.
+MOST_RELATIONS = 20
 WORDS = {"yes": "yes", "y": "yes", "true": "yes", "no": "no", "n": "no", "false": "no"}
 WORDS |= {"always": "always", "never": "never", "none": "none", "nothing": "none"}
 _WORD = re.compile(r"(\w+)\b[\s.,;:!–-]*(.*)", re.DOTALL)
+_OTHER = re.compile(r"(?:and|or)\s+(?:yes|no)\b.*", re.IGNORECASE | re.DOTALL)
 _ABOUT = re.compile(r"(?:≈|~|\\approx|\\sim|about|approximately|around|roughly|circa|ca\.?)\s*", re.IGNORECASE)
 _KINDS = {"allgather": "AllGather", "ag": "AllGather", "reducescatter": "ReduceScatter", "rs": "ReduceScatter"}
 _KINDS |= {"allreduce": "AllReduce", "ar": "AllReduce", "alltoall": "AllToAll", "a2a": "AllToAll"}
 _KINDS |= {"permute": "Permute", "collectivepermute": "Permute", "ppermute": "Permute"}
 _KIND = r"all[-_ ]?(?:gather|reduce|to[-_ ]?all)|reduce[-_ ]?scatter|(?:collective[-_ ]?|p)?permute|AG|RS|AR|A2A"
+_AXES = rf"\w+(?:\s*,\s*(?!(?:{_KIND})\b)\w+)*"
 _COLLECTIVE = re.compile(
-    rf"\s*({_KIND})\s*(?:_?\s*(\{{[\w, ]+\}}|(?-i:[A-Z]+))(?![\w\[])|(?:over|along|on)\s+(\w+(?:\s*,\s*\w+)*))?"
+    rf"\s*({_KIND})\s*(?:_?\s*(\{{[\w, ]+\}}|(?-i:[A-Z]+(?:,[A-Z]+)*))(?![\w\[])|(?:over|along|on)\s+({_AXES}))?"
     r"\s*(?:\(\s*([^()]*?)\s*\)|(?:of\s+)?(\w+\[[^\]]*\](?:\{[^}]*\})?|\w+)?)\s*",
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"\s*([A-Za-z]\w*)\s*(?:=|:)\s*(\d[\d,_]*)\s*")
+_NEXT_SIZE = re.compile(r"[,;]\s*(?=[A-Za-z])|\s+and\s+|×|\s+x\s+|\s+(?=[A-Z]\s*=)")
 _SIDES = re.compile(r"(<=|>=|=<|=>|==|≤|≥|\\leq?(?![a-z])|\\geq?(?![a-z])|\\lt|\\gt|<|>|=)")
 _AND = re.compile(r"\s+and\s+|\s*;\s*|\s*,\s*(?=[A-Za-z\\][^,]*[<>=≤≥])|\\text\{ and \}|\s*∧\s*|\s*&&?\s*")
 _LIKE_A_NUMBER = re.compile(r"[+-]?[\d.,_]+\s*[A-Za-zµμ$%][\w/ $%µμ]*")
 _COUNTED = re.compile(r"\s+(?:token|chip|element|layer|byte|second|FLOP|sequence|param)s?(?:\s*(?:per|/)\s*[a-z]+)?$")
 _PROSE = re.compile(r"(?<![\\_{\w])(?!(?:sqrt|max|min|log|exp|ceil|floor|alpha|beta)\b)[a-z]{2,}(?![\w}])")
+_ARITHMETIC = re.compile(r"([\d\s.,^*/+(){}×·-]*[\d)}])\s*([A-Za-zµ%$][\w/ µ%$]*)")
 _DIGITS = re.compile(r"[+-]?(\d[\d,_ ]*(?:\{,\}\d+)*\.?\d*|\.\d+)")
 
 
-def read_answer(text: str, aliases: Mapping[str, str] | None = None) -> Answer:
-    """Return what a text answers. Raises NotationError, with the place, where it is none of the kinds there are."""
+def read_answer(text: str, aliases: Mapping[str, str] | None = None, *, letters: bool = False) -> Answer:
+    """Return what a text answers; with `letters`, those side by side are a product.
+
+    Raises NotationError, with the place, where it is none of the kinds there are.
+    """
     check_length(text)
-    plain = _cleaned(text)
+    plain = cleaned(text)
     if not plain:
         raise NotationError("there is no answer", text=text, position=0, hint="write C/W, 11.5 ms, B > 2550, yes …")
-    return _word(plain) or _sent(plain) or _stated(plain, aliases)
+    return _word(plain) or _sent(plain) or _mesh(plain) or _stated(plain, Spelling(aliases, letters))
 
 
-def read_sizes(text: str) -> Sizes | None:
-    """Return the mesh that a text such as "X=16, Y=4" or "16 x 4" with axes writes, None where it is none."""
-    parts = [
-        _SIZE.fullmatch(part)
-        for part in re.split(r"[,;]\s*(?=[A-Za-z])|\s+and\s+|×|\s+x\s+|\s+(?=[A-Z]\s*=)", text.strip())
-    ]
-    if not parts or not all(parts):
+def _mesh(text: str) -> Sizes | None:
+    """Return the mesh that a text such as "X=16, Y=4" writes, None where it is none, or one size alone."""
+    parts = [_SIZE.fullmatch(part) for part in _NEXT_SIZE.split(text)]
+    if len(parts) < 2 or not all(parts):
         return None
-    return Sizes({part[1]: int(re.sub(r"[,_]", "", part[2])) for part in parts if part})
-
-
-def _cleaned(text: str) -> str:
-    """Return the text without dollar signs around it, a full stop behind it, or more than one kind of blank."""
-    plain = " ".join(text.split())
-    for left, right in (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("`", "`")):
-        if plain.startswith(left) and plain.endswith(right) and len(plain) > len(left) + len(right):
-            plain = plain[len(left) : -len(right)].strip()
-    return plain[:-1].rstrip() if plain.endswith(".") else plain
+    sizes = [(part[1], int(re.sub(r"[,_]", "", part[2]))) for part in parts if part]
+    if len(dict(sizes)) < len(sizes):
+        raise NotationError("an axis has two sizes", text=text, position=0, hint="write each axis once: X=16, Y=4")
+    return Sizes(dict(sizes))
 
 
 def _word(text: str) -> Word | None:
     match = _WORD.fullmatch(text)
     word = WORDS.get(match[1].lower()) if match else None
-    # `N = 5` and `y/2` are no words
-    if match is None or word is None or (len(match[1]) == 1 and match[2]) or match[2][:1] in tuple("=<>≤≥*/^"):
+    # `N = 5`, `Y` and `y/2` are no words, and `no yes` is no answer
+    if match is None or word is None or (len(match[1]) == 1 and (match[2] or match[1].isupper())):
+        return None
+    again = _WORD.fullmatch(match[2])
+    against = WORDS.get(again[1].lower()) if again else None
+    if match[2][:1] in tuple("=<>≤≥*/^") or _OTHER.fullmatch(match[2]) or {word, against} == {"yes", "no"}:
         return None
     return Word(word, match[2])
 
@@ -154,7 +167,7 @@ def _collective(match: re.Match[str]) -> tuple[str, tuple[str, ...], str]:
     return kind, tuple(axes), (match[4] or match[5] or "").strip()
 
 
-def _stated(text: str, aliases: Mapping[str, str] | None) -> Answer:
+def _stated(text: str, spelling: Spelling) -> Answer:
     """Return the number, the formula or the relations of a text."""
     relations: list[Relation] = []
     for clause in _AND.split(text):
@@ -162,33 +175,38 @@ def _stated(text: str, aliases: Mapping[str, str] | None) -> Answer:
         if len(pieces) == 1:
             if relations or len(_AND.split(text)) > 1:
                 raise NotationError("a relation needs a sign", text=text, position=text.find(clause))
-            return _value(clause, text, aliases)
+            return _value(clause, text, spelling)
         for (left, sign), (right, _) in pairwise(zip(pieces[::2], [*pieces[1::2], ""], strict=True)):
-            relations.append(_relation(left, sign, right, text, aliases))
+            relations.append(_relation(left, sign, right, text, spelling))
+            if len(relations) > MOST_RELATIONS:
+                raise NotationError("these are too many relations", text=text, position=0, hint="write what matters")
     if len(relations) == 1 and relations[0].op == "==":
-        return _equation(text, aliases)
+        return _equation(text, spelling)
     return Relations(tuple(relations))
 
 
-def _equation(text: str, aliases: Mapping[str, str] | None) -> Answer:
+def _equation(text: str, spelling: Spelling) -> Answer:
     """Return what B/X = 2550 or T = b*V/W says, named; the side without a digit or a sign of a formula is the name."""
     left, _, right = _SIDES.split(text)
-    name, value = parse_formula(left, aliases=aliases).expr, _value(right, text, aliases)
+    name, value = (
+        parse_formula(left, implicit=spelling.letters, aliases=spelling.aliases).expr,
+        _value(right, text, spelling),
+    )
     return replace(value, named=name)
 
 
-def _relation(left: str, sign: str, right: str, text: str, aliases: Mapping[str, str] | None) -> Relation:
+def _relation(left: str, sign: str, right: str, text: str, spelling: Spelling) -> Relation:
     op = parse_relation(f"a {sign} b").op if sign not in ("=<", "=>") else {"=<": "<=", "=>": ">="}[sign]
-    sides = [_side(each, text, aliases) for each in (left, right)]
+    sides = [_side(each, text, spelling) for each in (left, right)]
     return Relation(sides[0], "==" if op == "=" else op, sides[1])
 
 
-def _side(part: str, text: str, aliases: Mapping[str, str] | None) -> sp.Expr:
-    found = _value(part, text, aliases)
+def _side(part: str, text: str, spelling: Spelling) -> sp.Expr:
+    found = _value(part, text, spelling)
     return found.value if isinstance(found, Number) else found.expr
 
 
-def _value(part: str, text: str, aliases: Mapping[str, str] | None) -> Number | Formula:
+def _value(part: str, text: str, spelling: Spelling) -> Number | Formula:
     """Return a number with its unit, or a formula; of two faults that of what it looks like is reported."""
     plain = part.strip()
     about = _ABOUT.match(plain)
@@ -198,19 +216,35 @@ def _value(part: str, text: str, aliases: Mapping[str, str] | None) -> Number | 
     try:
         amount = parse_quantity(plain)
     except SymscaleError as unread:
-        return _formula(_COUNTED.sub("", plain), aliases, unread if _LIKE_A_NUMBER.fullmatch(plain) else None)
+        measured = _measured(plain)
+        if measured is not None:
+            return measured
+        return _formula(_COUNTED.sub("", plain), spelling, unread if _LIKE_A_NUMBER.fullmatch(plain) else None)
     half, digit = _precision(plain, amount.value)
     return Number(amount.value, half, digit, amount.unit if amount.unit.word else None)
 
 
-def _formula(plain: str, aliases: Mapping[str, str] | None, unread: SymscaleError | None) -> Number | Formula:
+def _measured(plain: str) -> Number | None:
+    """Return what arithmetic with a unit behind it writes: 2^34 B, 16 * 2^30 bytes; None where it is none."""
+    match = _ARITHMETIC.fullmatch(plain)
     try:
-        found = parse_formula(plain, aliases=aliases).expr
+        unit = parse_unit(match[2]) if match else None
+        value = parse_formula(match[1]).expr if match and unit is not None and unit.word else None
+    except SymscaleError:
+        return None
+    if unit is None or value is None or not value.is_number:
+        return None
+    return Number(value * unit.factor, abs(value * unit.factor) / 10**9, sp.S.Zero, unit)
+
+
+def _formula(plain: str, spelling: Spelling, unread: SymscaleError | None) -> Number | Formula:
+    try:
+        found = parse_formula(plain, implicit=spelling.letters, aliases=spelling.aliases).expr
     except NotationError as fault:
         if _PROSE.search(plain):
             raise (unread or fault) from None
         try:
-            found = parse_formula(plain, implicit=True, aliases=aliases).expr
+            found = parse_formula(plain, implicit=True, aliases=spelling.aliases).expr
         except NotationError:
             raise (unread or fault) from None
     return Number(found, abs(found) / 10**9, sp.S.Zero) if found.is_number else Formula(found)

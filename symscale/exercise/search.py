@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import sympy as sp
 
-from symscale.exercise.conventions import CONVENTIONS, HARMLESS, SLIPS, Reading
+from symscale.exercise.conventions import CONVENTIONS, HARMLESS, SLIPS, Reading, Readings
 from symscale.exercise.setting import Setting
 from symscale.frozen import dataclass
 
@@ -28,17 +28,17 @@ class Found:
         return "; ".join((*(each.words for each in self.readings), *([self.how] if self.how else [])))
 
 
-def search(start: Setting, fits: Fits, most: int = 1) -> Iterator[Found]:
+def search(start: Setting, fits: Fits, most: int = 1, without: Readings = ()) -> Iterator[Found]:
     """Yield the conventions under which a setting gives what `fits`: none, one, or with `most=2` two at once.
 
     As soon as some fit, no more are put together. What fits when it is cut off stands behind what fits as it is, but
-    a number that is nothing but cut off comes first.
+    a number that is nothing but cut off comes first. Kinds of conventions may be left out.
     """
     alone = _fitting([Found((), start)], fits)
     if any(not each.how for each in alone):
         yield from alone
         return
-    one = sorted(_fitting(_one(start), fits), key=lambda each: bool(each.how))
+    one = sorted(_fitting(_one(start, without), fits), key=lambda each: bool(each.how))
     if alone:
         one = [each for each in one if not each.how]
     yield from (*alone, *one) if alone or one or most < 2 else _fitting(_two(start), fits)
@@ -48,9 +48,9 @@ def _fitting(level: Iterable[Found], fits: Fits) -> list[Found]:
     return [replace(each, how=how) for each in level if (how := _fits(each, fits)) is not None]
 
 
-def _one(start: Setting) -> Iterator[Found]:
+def _one(start: Setting, without: Readings) -> Iterator[Found]:
     for kind in (*CONVENTIONS, *SLIPS):
-        for each in kind(start):
+        for each in kind(start) if kind not in without else ():
             yield Found((each,), each.setting, harmless=kind in HARMLESS)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import sympy as sp
 
+from symscale.array.program import Move
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.judge import number
@@ -41,6 +42,8 @@ def _ranked(answer: Sizes, asked: Asked) -> Verdict:
     chosen = answer.each[str(best.variable)]
     least = min(losses, key=lambda size: losses[size])
     chips = _chips(best.integers, answer)
+    if min(answer.each.values()) < 1:
+        raise SymscaleError("A mesh axis has one chip at least.", hint="Write whole sizes from 1, as in X=16, Y=4.")
     if chips and len(answer.each) > 1 and sp.prod(answer.each.values()) != chips:
         product = sp.prod(answer.each.values())
         return Verdict(WRONG, f"{' times '.join(answer.each)} is {product}, and there are {chips} chips.", asked)
@@ -54,8 +57,8 @@ def _ranked(answer: Sizes, asked: Asked) -> Verdict:
 
 
 def _chips(integers: tuple[tuple[int, sp.Expr, sp.Expr], ...], answer: Sizes) -> int:
-    """Return the number of chips, which the largest size that divides them is, where two axes share them."""
-    return max(size for size, _, _ in integers) if len(answer.each) == 2 else 0
+    """Return the number of chips, which the largest size that divides them is, where axes share them."""
+    return max(size for size, _, _ in integers) if len(answer.each) > 1 else 0
 
 
 def collectives(answer: Sent, exercise: Exercise) -> Verdict:
@@ -67,12 +70,22 @@ def collectives(answer: Sent, exercise: Exercise) -> Verdict:
         raise SymscaleError(f"{exercise.id} has no program, so nothing is sent.")
     both = Asked("collectives", sent=tuple(one for each in passes for one in each.sent or ()))
     headline = exercise.headline if exercise.headline.sent is not None else passes[0]
+    given = tuple(_moved(each, exercise) for each in answer.each)
     for asked in (headline, both, *passes):
-        if _alike(answer.each, asked.sent or ()):
+        if _alike(given, asked.sent or ()):
             if asked in (headline, both):
                 return Verdict(RIGHT, "", asked)
             return Verdict(WRONG, f"These are those of the {asked.what.split()[-1]} pass.", asked)
     return Verdict(WRONG, _difference(answer.each, headline.sent or ()), headline)
+
+
+def _moved(given: Transfer, exercise: Exercise) -> Transfer:
+    """Return a collective of A as that of G where the program says A[I_X, J] -> G[I, J]."""
+    kind, axes, array = given
+    name = array.partition("[")[0].strip()
+    operations = exercise.layer.program.operations if exercise.layer is not None else ()
+    moved = {each.source: each.out for each in operations if isinstance(each, Move)}
+    return kind, axes, moved.get(name, name)
 
 
 def _alike(given: tuple[Transfer, ...], wanted: tuple[Transfer, ...]) -> bool:

@@ -12,9 +12,10 @@ import sympy as sp
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import same
 from symscale.exercise.conditions import in_general, meets, relations
-from symscale.exercise.desk import aliases, check
+from symscale.exercise.desk import check
 from symscale.exercise.exercise import Exercise
 from symscale.exercise.judge import CLOSE, defined, formula
+from symscale.exercise.names import aliases, bounded
 from symscale.exercise.reading import Formula, Number, Relations, read_answer
 from symscale.exercise.verdict import RIGHT, WRONG, Verdict
 from symscale.frozen import dataclass
@@ -66,7 +67,7 @@ def working(exercise: Exercise, text: str) -> Working:
                 raise SymscaleError(f"Line {number}: {error}") from error
             lines.append(Line(number, line.strip(), follows, said))
     last = lines[-1].text if lines else ""
-    verdict = check(exercise, _WORDS.sub("", last.rpartition("=")[2] if last.startswith("=") else last))
+    verdict = check(exercise, _WORDS.sub("", last.rpartition("=")[2] if last.startswith("=") else last), reader.names)
     fault = next((line for line in lines if not line.follows), None)
     if fault is not None:
         also = " The last line is right all the same." if verdict.accepted else ""
@@ -91,6 +92,7 @@ class _Reader:
         if len(parts) > 1 and not re.search(r"[<>≤≥]|\\[lg]eq?\b", text):
             return self._equalities(parts)
         found = read_answer(text, aliases(self.exercise))
+        bounded(found, self.exercise)
         if isinstance(found, Relations):
             return self._relations(found)
         if isinstance(found, Formula | Number):
@@ -122,6 +124,7 @@ class _Reader:
 
     def _side(self, text: str) -> sp.Expr:
         found = read_answer(text, aliases(self.exercise))
+        bounded(found, self.exercise)
         if isinstance(found, Number):
             return found.value
         if isinstance(found, Formula):

@@ -1,0 +1,114 @@
+"""Units of answers: what a quantity is measured in, and a number whose unit is missing or measures something else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import sympy as sp
+
+from symscale.derivation.proof import known_dimensions
+from symscale.errors import UnitError
+from symscale.exercise.exercise import Asked
+from symscale.exercise.reading import Number
+from symscale.exercise.setting import Setting
+from symscale.exercise.verdict import RIGHT, UNIT, Verdict
+from symscale.quantity import PURE, Dimension, dimension_of, parse_unit
+from symscale.vocabulary import entry
+
+BYTE, SECOND = parse_unit("B").dimension, parse_unit("s").dimension
+#: A byte-for-byte closeness of units alone.
+CLOSE = sp.Rational(1, 1000)
+#: What names begin with, and what they measure: M_cache, bytes_X, T_step, W_all, rate_core, intensity_chip.
+STEMS = {"M": BYTE, "bytes": BYTE, "V": BYTE, "T": SECOND, "W": BYTE / SECOND, "C": PURE / SECOND}
+STEMS |= {"rate": PURE / SECOND, "intensity": PURE / BYTE}
+#: Times that are counted in the unit they are called by, in seconds.
+TIMES = {"minutes": 60, "hours": 3600, "days": 86400, "years": 31536000}
+#: What is counted, where two of these are not the same.
+COUNTED = {"token": "token", "chip": "chip", "GPU": "chip", "TPU": "chip", "device": "chip", "FLOP": "FLOP"}
+#: Prefixes and hours, for a number whose unit is missing.
+SCALES = tuple(sp.Integer(1000) ** power for power in range(-4, 6))
+OTHER_SCALES = tuple(sp.Integer(each) for each in (60, 3600, 86400, 2**10, 2**20, 2**30, 2**40))
+HUNDRED = sp.Integer(100)
+
+
+def dimension(setting: Setting) -> Dimension | None:
+    """Return the dimension of a quantity: by its unit, its name, or its formula; None where none of them tells."""
+    if setting.unit:
+        try:
+            return parse_unit(setting.unit).dimension
+        except UnitError:
+            return PURE  # what is counted has no unit of measure: physical axes
+    stem, _, rest = setting.name.partition("_")
+    whole = setting.of_what.is_Symbol and (bool(rest) or entry(stem) is None or stem in ("M", "C", "W", "V"))
+    if whole and stem in STEMS and not (len(rest) == 1 and stem == "M"):
+        return STEMS[stem]
+    if setting.of_what.free_symbols and not _familiar(setting.expr):
+        return PURE
+    if setting.of_what == 1 and any(abs(each) >= 1000 for each in setting.expr.atoms(sp.Number)):
+        return None  # a number among the symbols may be of any unit
+    try:
+        found = dimension_of(setting.expr, known_dimensions(setting.expr))
+    except UnitError:
+        return None
+    return found if found == PURE or found in STEMS.values() else None
+
+
+def _familiar(expr: sp.Expr) -> bool:
+    """Say whether the dimensions of all symbols are known: of letters, which count, and of those of the table."""
+    names = known_dimensions(expr)
+    return all(each.name in names or (len(each.name) == 1 and each.name not in STEMS) for each in expr.free_symbols)
+
+
+def in_named_time(answer: Number, asked: Asked) -> Number:
+    """Return days of "44 days" as the number that a quantity called days is."""
+    scale = TIMES.get(asked.what)
+    if scale is None or answer.unit is None or answer.unit.dimension != SECOND:
+        return answer
+    return replace(answer, value=answer.value / scale, half=answer.half / scale, digit=answer.digit / scale, unit=None)
+
+
+def unit_fits(answer: Number, setting: Setting) -> bool:
+    """Say whether the unit is of the right kind. A pure number, an intensity and zero need none."""
+    wanted = dimension(setting)
+    given = answer.unit.dimension if answer.unit is not None else PURE
+    if answer.unit is None and (wanted == PURE / BYTE or answer.value == 0):
+        return True
+    return wanted is None or (given == wanted and _same_counted(answer, setting))
+
+
+def _same_counted(answer: Number, setting: Setting) -> bool:
+    """Say whether tokens are not called chips."""
+    try:
+        wanted = parse_unit(setting.unit).word
+    except UnitError:
+        return True
+    first = [re.match(r"[A-Za-z]*", word) for word in (wanted, answer.unit.word if answer.unit is not None else "")]
+    ours, theirs = (COUNTED.get(each[0]) if each else None for each in first)
+    return ours is None or theirs is None or ours == theirs
+
+
+def by_unit(answer: Number, setting: Setting, value: sp.Expr, asked: Asked) -> Verdict | None:
+    """Judge a number whose unit is missing, or measures something else; 9.6B of what is counted are billions."""
+    word = answer.unit.word if answer.unit is not None else ""
+    factor = answer.unit.factor if answer.unit is not None else sp.S.One
+    pure = dimension(setting) == PURE
+    if word == "B" and pure and _is(answer, sp.Integer(10) ** 9, value):
+        return Verdict(RIGHT, "B is read as billions.", asked)
+    if pure and word in ("", "%") and _is(answer, HUNDRED if word else 1 / HUNDRED, value):
+        return Verdict(UNIT, "It is no percentage." if word else "The % is missing.", asked)
+    if unit_fits(answer, setting):
+        return None
+    for scale in (*SCALES, *OTHER_SCALES):
+        if _is(answer, scale / factor, value):
+            unit = setting.unit or str(dimension(setting)) or "a pure number"
+            measured = f"it is measured in {unit}." if unit != "1" else "it is a pure number."
+            return Verdict(UNIT, f"{f'{word} is not its unit' if word else 'The unit is missing'}: {measured}", asked)
+    return None
+
+
+def _is(answer: Number, scale: sp.Expr, value: sp.Expr) -> bool:
+    size = abs(sp.N(value, 20))
+    return bool(
+        abs(answer.value * scale - sp.N(value, 20)) <= max(min(abs(answer.half * scale), size / 20), size * CLOSE)
+    )

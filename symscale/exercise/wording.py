@@ -1,0 +1,36 @@
+"""How answers are written besides their mathematics: dollar signs, numbers and units in words, LaTeX around units."""
+
+from __future__ import annotations
+
+import re
+
+_PREFIXES = {"nano": "n", "micro": "µ", "milli": "m", "kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P"}
+_PREFIXES |= {"kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti"}
+_BASES = {"second": "s", "byte": "B", "bit": "bit", "flop": "FLOP", "watt": "W", "joule": "J"}
+_SPELLED = re.compile(rf"(?<=[\d ])({'|'.join(_PREFIXES)})({'|'.join(_BASES)})s?\b", re.IGNORECASE)
+_POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "quadrillion": 15}
+#: A number word; and B for billions, where what is counted stands behind it.
+_NAMED = re.compile(rf"(?<![\w.])(\d[\d,_]*(?:\.\d+)?)\s*({'|'.join(_POWERS)})\b", re.IGNORECASE)
+_BILLIONS = re.compile(r"(?<![\w.])(\d[\d,_]*(?:\.\d+)?)\s*B(?=\s+(?:param|token|FLOP))")
+_BOXED = re.compile(r"(?<=[\d.}])(?:\\[,; ]|~|\s)*\\(?:text|mathrm|rm|textrm|operatorname)\s*\{\s*([^{}]*?)\s*\}")
+_MICRO = re.compile(r"(?<=\d)\s*(?:\\[,; ])?\s*\\mu\s*(?=(?:s|m)\b|\\(?:text|mathrm|rm)\s*\{\s*s\s*\})")
+_SPACES = re.compile(r"(?<=\d)\s*\\[,; ]\s*(?=[A-Za-zµ])")
+_TIMES = re.compile(r"(?<=\d)\s*[x×]$")
+_AROUND = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("`", "`"))
+
+
+def cleaned(text: str) -> str:
+    """Return the text in one line, its numbers and units in signs, without what stands around a formula.
+
+    Dollar signs, a full stop and more than one kind of blank go; "8.5 billion" is 8.5e9, "311 milliseconds" and
+    "311 \\text{ ms}" are 311 ms, and "2x" is 2.
+    """
+    plain = " ".join(text.split())
+    for left, right in _AROUND:
+        if plain.startswith(left) and plain.endswith(right) and len(plain) > len(left) + len(right):
+            plain = plain[len(left) : -len(right)].strip()
+    plain = plain[:-1].rstrip() if plain.endswith(".") else plain
+    plain = _BOXED.sub(r" \1", _MICRO.sub(" µ", plain))
+    plain = _NAMED.sub(lambda found: f"{found[1]}e{_POWERS[found[2].lower()]}", _SPACES.sub(" ", plain))
+    plain = _SPELLED.sub(lambda found: _PREFIXES[found[1].lower()] + _BASES[found[2].lower()], plain)
+    return _TIMES.sub("", _BILLIONS.sub(r"\1e9", plain))
