@@ -7,6 +7,7 @@ from dataclasses import field, replace
 
 import sympy as sp
 
+from symscale.derivation.filling import Cells
 from symscale.derivation.proof import Evaluated
 from symscale.derivation.registry import blackboard
 from symscale.derivation.step import Step
@@ -86,4 +87,7 @@ def behind(step: Step, equation: Relation, more: Mapping[sp.Symbol, sp.Expr]) ->
     for proof in step.proofs:
         if isinstance(proof, Evaluated):
             return replace(found, expr=proof.expressions[at], values={**dict(proof.values), **more})
+        if isinstance(proof, Cells):
+            expr, values = proof.parts[at]
+            return replace(found, expr=expr, values={**dict(values), **more})
     return found
