@@ -67,8 +67,8 @@ def table(found: list[Row], exercise: Exercise) -> Verdict:
     worst = max(verdicts, key=lambda each: KINDS.index(each.kind))
     if worst.kind == RIGHT:
         return replace(worst, said=f"All {len(verdicts)} rows are right.")
-    bad = [f"row {at}: {each.kind}" for at, each in enumerate(verdicts, start=1) if each.kind != RIGHT]
-    return replace(worst, said=f"{'; '.join(bad[:6])}. {worst.said}".strip())
+    bad = [f"row {at} is {each.kind}" for at, each in enumerate(verdicts, start=1) if each.kind != RIGHT]
+    return replace(worst, said=f"{', '.join(bad[:6]).capitalize()}. {worst.said}".strip())
 
 
 def _judged(row: Row, exercise: Exercise) -> Verdict:

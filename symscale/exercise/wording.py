@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+_JOINING = r"so|hence|thus|then|therefore|and|but|with|where|i\.e\.|=>|⇒|→|->|\\(?:Rightarrow|therefore)|\d+[.)]"
+#: Words that join lines of a working, and what numbers them.
+JOINED = re.compile(rf"^(?:(?:{_JOINING})[\s:,]+)+", re.IGNORECASE)
 _PREFIXES = {"nano": "n", "micro": "µ", "milli": "m", "kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P"}
 _PREFIXES |= {"kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti"}
 _BASES = {"second": "s", "byte": "B", "bit": "bit", "flop": "FLOP", "watt": "W", "joule": "J"}
@@ -22,7 +25,7 @@ _AROUND = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("`", "`"))
 def cleaned(text: str) -> str:
     """Return the text in one line, its numbers and units in signs, without what stands around a formula.
 
-    Dollar signs, a full stop and more than one kind of blank go; "8.5 billion" is 8.5e9, "311 milliseconds" and
+    Dollar signs, "hence", a full stop and more than one kind of blank go; "8.5 billion" is 8.5e9, "311 milliseconds" and
     "311 \\text{ ms}" are 311 ms, and "2x" is 2.
     """
     plain = " ".join(text.split())
@@ -30,6 +33,7 @@ def cleaned(text: str) -> str:
         if plain.startswith(left) and plain.endswith(right) and len(plain) > len(left) + len(right):
             plain = plain[len(left) : -len(right)].strip()
     plain = plain[:-1].rstrip() if plain.endswith(".") else plain
+    plain = JOINED.sub("", plain)
     plain = _BOXED.sub(r" \1", _MICRO.sub(" µ", plain))
     plain = _NAMED.sub(lambda found: f"{found[1]}e{_POWERS[found[2].lower()]}", _SPACES.sub(" ", plain))
     plain = _SPELLED.sub(lambda found: _PREFIXES[found[1].lower()] + _BASES[found[2].lower()], plain)

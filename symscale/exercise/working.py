@@ -18,13 +18,12 @@ from symscale.exercise.judge import CLOSE, defined, formula
 from symscale.exercise.names import aliases, bounded
 from symscale.exercise.reading import Formula, Number, Relations, read_answer
 from symscale.exercise.verdict import RIGHT, WRONG, Verdict
+from symscale.exercise.wording import JOINED
 from symscale.frozen import dataclass
 from symscale.notation.text import to_text
 from symscale.solve.exact import value_at
 from symscale.solve.relation import Relation
 
-_JOINING = r"so|hence|thus|then|therefore|and|but|with|where|i\.e\.|=>|⇒|→|->|\\(?:Rightarrow|therefore)|\d+[.)]"
-_WORDS = re.compile(rf"^(?:(?:{_JOINING})[\s:,]+)+", re.IGNORECASE)
 _EQUAL = re.compile(r"(?<![<>=!≤≥])=(?![=<>])")
 
 
@@ -59,7 +58,7 @@ def working(exercise: Exercise, text: str) -> Working:
     reader = _Reader(exercise)
     lines: list[Line] = []
     for number, line in enumerate(text.splitlines(), start=1):
-        plain = _WORDS.sub("", line.strip())
+        plain = JOINED.sub("", line.strip())
         if plain:
             try:
                 follows, said = reader.line(plain)
@@ -67,7 +66,7 @@ def working(exercise: Exercise, text: str) -> Working:
                 raise SymscaleError(f"Line {number}: {error}") from error
             lines.append(Line(number, line.strip(), follows, said))
     last = lines[-1].text if lines else ""
-    verdict = check(exercise, _WORDS.sub("", last.rpartition("=")[2] if last.startswith("=") else last), reader.names)
+    verdict = check(exercise, JOINED.sub("", last.rpartition("=")[2] if last.startswith("=") else last), reader.names)
     fault = next((line for line in lines if not line.follows), None)
     if fault is not None:
         also = " The last line is right all the same." if verdict.accepted else ""
