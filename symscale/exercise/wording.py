@@ -25,7 +25,7 @@ _AROUND = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("`", "`"))
 def cleaned(text: str) -> str:
     """Return the text in one line, its numbers and units in signs, without what stands around a formula.
 
-    Dollar signs, "hence", a full stop and more than one kind of blank go; "8.5 billion" is 8.5e9, "311 milliseconds" and
+    Dollar signs, "hence", a full stop and double blanks go; "8.5 billion" is 8.5e9, "311 milliseconds" and
     "311 \\text{ ms}" are 311 ms, and "2x" is 2.
     """
     plain = " ".join(text.split())
