@@ -32,7 +32,7 @@ from symscale.derivation.traced import Drawn
 from symscale.errors import StepError, SymscaleError
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.report import latex, markdown, steps_json, svg, text, tikz
-from symscale.report.figures import alternative, digest, drawn, files
+from symscale.report.figures import alternative, digest, drawn, files, stamp
 from symscale.report.lines import HEIGHT, STRAIGHT, WIDTH, curve_lines, map_polygons
 from symscale.report.picture import picture, slashed, ticks
 from symscale.report.placing import _contains
@@ -377,8 +377,11 @@ def test_only_a_changed_figure_is_drawn_again(tmp_path: Path) -> None:
     assert drawn(file, figure, check=True)
     assert not file.exists()
     assert drawn(file, figure)
-    # another version of the library draws other bytes
-    file.write_text(file.read_text("utf-8") + "<!-- other -->\n", "utf-8")
+    assert not drawn(file, figure)
+    # another version of the library draws other bytes, and says what they are
+    head, _, body = file.read_text("utf-8").partition("-->\n")
+    other = body + "<!-- other -->\n"
+    file.write_text(f"{head.replace(stamp(body), stamp(other))}-->\n{other}", "utf-8")
     assert not drawn(file, figure)
     assert drawn(file, replace(figure, title="Other"))
     assert '<title id="title">Other</title>' in file.read_text("utf-8")

@@ -40,12 +40,22 @@ def plot(id: str, number: int, output: str, on: str, sets: tuple[str, ...]) -> N
     from symscale.derivation.registry import blackboard
     from symscale.derivation.step import checked
     from symscale.derivation.terms import Terms
+    from symscale.errors import StepError, SymscaleError
 
     given = assignments(sets, counts=True)
-    derivation = blackboard(id, Terms(on=on, values=tuple(given.items()))).derivation
-    checked(derivation)
+    sized(given)
+    terms = Terms(on=on, values=tuple(given.items()))
+    derivation = blackboard(id, terms).derivation
     figure = chosen(id, derivation.figures, number)
     moved(figure, given)
+    if not terms.own and figure == chosen(id, blackboard(id).derivation.figures, number):
+        raise SymscaleError(f"The figure of {id} has nothing to do with {on or 'these values'}.", hint="Leave it out.")
+    try:
+        checked(derivation)
+    except StepError as error:
+        if terms.own:
+            raise
+        raise SymscaleError(f"{id} does not hold with these values: {error.message}", hint="Take others.") from error
     if suffix in (".svg", ".tex", ""):
         from symscale import report
 
@@ -87,6 +97,17 @@ def chosen(id: str, figures: tuple[Figure, ...], number: int) -> Figure:
         way = "Leave --number out." if len(figures) == 1 else f"Give --number 1 to {len(figures)}."
         raise SymscaleError(f"{id} has {have}, no number {number}.", hint=way)
     return figures[number - 1]
+
+
+def sized(given: Mapping[str, sp.Expr]) -> None:
+    """Refuse what is no size: formulas, infinity, zero and less. Raises SymscaleError."""
+    from symscale.errors import SymscaleError
+
+    for name, value in given.items():
+        if not (value.is_Rational and value > 0 and value < 10**300):
+            raise SymscaleError(
+                f"{name} = {str(value)[:20]} is no size.", hint=f"Give a positive number, as in --set {name}=8192."
+            )
 
 
 def moved(figure: Figure, given: Mapping[str, sp.Expr]) -> None:

@@ -124,6 +124,7 @@ def quiz(chapter: str, count: int, seed: int, vary: bool, style: str, output: st
     """
     from symscale.errors import SymscaleError
     from symscale.exercise.quiz import quiz as drawn
+    from symscale.report.files import writable
     from symscale.report.quiz import quiz_text
     from symscale.report.quiz import sheet as sheet_text
 
@@ -134,6 +135,9 @@ def quiz(chapter: str, count: int, seed: int, vary: bool, style: str, output: st
     texts = [(quiz_text(found, style, key=not key), output)]
     texts += [(quiz_text(found, style, questions=False), key)] if key else []
     texts += [(sheet_text(found), sheet)] if sheet else []
+    for _, file in texts:
+        if file:
+            writable(file)
     for text, file in texts:
         write(text, file)
 

@@ -165,6 +165,9 @@ def _cell(name: str, formula: sp.Expr, line: Line, asked: Asked) -> sp.Expr:
             f"{name} needs a number for {', '.join(left)}{where}.",
             hint="Give it in values, in the row, or over a range; a table of formulas says formulas=True.",
         )
+    if value.is_number and not (value.is_real and value.is_finite):
+        at = ", ".join(f"{each} = {to_text(number)}" for each, number in line.point.items())
+        raise SymscaleError(f"{name} has no value where {at or 'the values are these'}.", hint="Leave this row out.")
     return value
 
 
@@ -191,6 +194,9 @@ def _marked(asked: Asked, found: Sequence[Mapping[str, sp.Expr]], rows: Sequence
     if not (asked.front or asked.fits):
         return ""
     able = [_fits(asked, line, cells) for line, cells in zip(asked.lines, found, strict=True)]
+    missing = [name for name in asked.front if name not in asked.columns]
+    if missing:
+        raise SymscaleError(f"The table has no column {missing[0]}.", hint=f"It has {', '.join(asked.columns)}.")
     best = set(_front(asked.front, found, able)) if asked.front else set()
     for n, row in enumerate(rows):
         row.append("*" if n in best else "" if able[n] else "does not fit")

@@ -12,7 +12,8 @@ from symscale.derivation.evaluate import numbers
 from symscale.derivation.figure import Figure
 from symscale.derivation.layer import Layer
 from symscale.derivation.tabling import Tabling
-from symscale.derivation.terms import Terms
+from symscale.derivation.terms import Terms, read
+from symscale.errors import SymscaleError
 from symscale.machine import Machine
 
 Number: TypeAlias = str | int | sp.Expr
@@ -31,7 +32,7 @@ class Plotting(Tabling):
 
     def plot(
         self,
-        curves: Mapping[str, sp.Expr | tuple[sp.Expr, Given]],
+        curves: Mapping[str, str | sp.Expr | tuple[str | sp.Expr, Given]],
         over: str,
         span: Span,
         *,
@@ -51,7 +52,7 @@ class Plotting(Tabling):
         """
         from symscale.derivation.plots import over_one
 
-        return over_one(self, curves, over, span, title, caption, (x, y), height, marks, self.known(on, values))
+        return over_one(self, _read(curves), over, span, title, caption, (x, y), height, marks, self.known(on, values))
 
     def roofline(
         self,
@@ -74,7 +75,7 @@ class Plotting(Tabling):
 
     def regime_map(
         self,
-        times: Mapping[str, sp.Expr],
+        times: Mapping[str, str | sp.Expr],
         x: str,
         y: str,
         spans: tuple[Span, Span],
@@ -91,7 +92,7 @@ class Plotting(Tabling):
         """
         from symscale.derivation.maps import of_times
 
-        return of_times(self, times, x, y, spans, title, caption, labels, self.known(on, values))
+        return of_times(self, _alone(times), x, y, spans, title, caption, labels, self.known(on, values))
 
     def condition_map(
         self,
@@ -116,8 +117,8 @@ class Plotting(Tabling):
 
     def pareto(
         self,
-        latency: sp.Expr,
-        rate: sp.Expr,
+        latency: str | sp.Expr,
+        rate: str | sp.Expr,
         models: Mapping[str, Given],
         batches: Sequence[int],
         *,
@@ -138,7 +139,9 @@ class Plotting(Tabling):
         from symscale.derivation.plots import pareto
 
         known = self.known(on, values)
-        return pareto(self, (latency, rate), models, batches, (fits, beyond), along, title, caption, (x, y), known)
+        return pareto(
+            self, (read(latency), read(rate)), models, batches, (fits, beyond), along, title, caption, (x, y), known
+        )
 
     def known(self, on: str | Machine | None, values: Given | None, layer: Layer | None = None) -> Known:
         """Return the machine, every number that a plot takes, and which of them the author gives."""
@@ -147,3 +150,16 @@ class Plotting(Tabling):
 
 
 Known: TypeAlias = tuple[Machine | None, dict[sp.Symbol, sp.Expr], set[sp.Symbol]]
+
+
+def _read(
+    curves: Mapping[str, str | sp.Expr | tuple[str | sp.Expr, Given]],
+) -> dict[str, sp.Expr | tuple[sp.Expr, Given]]:
+    """Return curves whose formulas are read, as the columns of a table are. Raises SymscaleError if there are none."""
+    if not curves:
+        raise SymscaleError("A plot needs a curve.", hint='Give formulas by name: {"arithmetic": t.math}.')
+    return {name: (read(each[0]), each[1]) if isinstance(each, tuple) else read(each) for name, each in curves.items()}
+
+
+def _alone(times: Mapping[str, str | sp.Expr]) -> dict[str, sp.Expr]:
+    return {name: read(each) for name, each in times.items()}

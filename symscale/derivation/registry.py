@@ -142,23 +142,45 @@ def _run(file: Path) -> None:
         spec.loader.exec_module(module)
     except SymscaleError:
         raise
-    except Exception as error:
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-        where = f"{file}, line {frames[-1].lineno}" if frames else str(file)
-        message = f"{where}: {type(error).__name__}: {error}"
+    except (Exception, SystemExit) as error:
+        message = f"{_place(error, str(file))}: {type(error).__name__}: {error}"
         raise SymscaleError(message, hint="Correct the derivation's file.") from error
+
+
+def _place(error: BaseException, file: str) -> str:
+    """Return the line of a derivation file in which an error came up."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f"{file}, line {lines[-1]}" if lines else file
 
 
 @lru_cache(maxsize=512)
 def blackboard(id: str, terms: Terms = OWN) -> Builder:
     """Return the blackboard with a registered derivation written on it, its steps not yet checked.
 
-    On other terms than its own it is written again with another overlap, dtype, chip or other values.
+    On other terms than its own it is written again with another overlap, dtype, chip or other values. Whatever fails
+    while its function runs is a SymscaleError that names the line.
     """
     found = entry(id)
     d = Builder(found.title, found.source, terms)
-    found.write(d)
+    try:
+        found.write(d)
+    except (Exception, SystemExit) as error:
+        raise _unwritten(found, terms, error) from error
     return d
+
+
+def _unwritten(found: Entry, terms: Terms, error: BaseException) -> SymscaleError:
+    """Return what is said where a derivation cannot be written: its own fault, or that of the terms it is put on."""
+    what = error.message if isinstance(error, SymscaleError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, KeyError) and not terms.own:
+        what = f"there is no {error.args[0]}."
+    if not terms.own:
+        hint = "Take other values, or another chip of the same kind."
+        return SymscaleError(f"{found.id} cannot be written with these values: {what}", hint=hint)
+    place = f"{_place(error, found.write.__code__.co_filename)} ({found.id})"
+    if isinstance(error, SymscaleError):
+        return type(error)(f"{place}: {what}", text=error.text, position=error.position, hint=error.hint)
+    return SymscaleError(f"{place}: {what}", hint="Correct the derivation's file.")
 
 
 def written(id: str) -> Derivation:

@@ -92,7 +92,10 @@ def verify(step: Step, seed: int = 0) -> tuple[str, ...]:
     if not step.proofs:
         raise StepError(f"The step {step.title!r} has no check.")
     for proof in step.proofs:
-        proof.verify(step.equations, seed)
+        try:
+            proof.verify(step.equations, seed)
+        except (ArithmeticError, TypeError) as error:
+            raise StepError(f"The check of the step {step.title!r} cannot be made: {error}.") from error
     return tuple(proof.name for proof in step.proofs)
 
 

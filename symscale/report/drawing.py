@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from symscale.derivation.figure import Figure
 from symscale.derivation.step import Prose
 from symscale.errors import MissingError
-from symscale.report.figures import description, digest
+from symscale.report.figures import description, digest, stamp
 from symscale.report.lines import HEIGHT, WIDTH
 from symscale.report.picture import Picture, formula, nearest, picture
 
@@ -53,7 +53,8 @@ def svg(figure: Figure) -> str:
     body = re.sub(r"\n <metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     at = body.index(">") + 1
     lines = (line.rstrip() for line in f"{body[:at]}{named}{body[at:]}".splitlines())
-    return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {digest(figure)} -->\n' + "\n".join(lines) + "\n"
+    body = "\n".join(lines) + "\n"
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {digest(figure)} {stamp(body)} -->\n{body}'
 
 
 def image(figure: Figure, kind: str) -> bytes:

@@ -43,8 +43,17 @@ def drawn(file: Path, figure: Figure, *, check: bool = False) -> bool:
 
 
 def shows(file: Path, figure: Figure) -> bool:
-    """Return whether a file is a drawing of these data."""
-    return file.is_file() and digest(figure) in file.read_text(encoding="utf-8")[:200]
+    """Return whether a file is a drawing of these data, and as it was drawn."""
+    if not file.is_file():
+        return False
+    text = file.read_text(encoding="utf-8", errors="replace")
+    head, _, body = text.partition("-->\n")
+    return head.endswith(f"<!-- {digest(figure)} {stamp(body)} ")
+
+
+def stamp(body: str) -> str:
+    """Return what tells whether a drawing has been changed since."""
+    return f"drawing:{hashlib.sha256(body.encode()).hexdigest()[:16]}"
 
 
 def plain_words(prose: Prose) -> str:

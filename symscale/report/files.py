@@ -22,6 +22,14 @@ def folder(path: str | Path) -> Path:
     return target
 
 
+def writable(path: str | Path) -> None:
+    """Say before any work whether a file can be written, where several belong together. Raises SymscaleError."""
+    target = Path(path)
+    if target.is_dir() or not os.access(target.parent, os.W_OK):
+        why = "it is a folder" if target.is_dir() else "its folder is not there, or takes no files"
+        raise SymscaleError(f"{target} cannot be written: {why}.", hint="Give a file in a folder you may write to.")
+
+
 def write_atomically(path: str | Path, text: str | bytes) -> None:
     """Write text or bytes to `path` by way of a temporary file beside it. Raises SymscaleError if that fails."""
     target = Path(path)

@@ -11,14 +11,15 @@ from symscale.report.prose import escape_latex, powers
 def heading_latex(text: str) -> str:
     """Return a title for a heading, and what stands in its place where no formula can: in bookmarks."""
     shown = escape_latex(one_line(text))
-    return rf"\texorpdfstring{{{shown}}}{{{_without_formulas(shown)}}}" if "$" in shown else shown
+    return rf"\texorpdfstring{{{shown}}}{{{_without_formulas(shown)}}}" if _FORMULA.search(shown) else shown
 
 
 def _without_formulas(latex: str) -> str:
     plain = {rf"${sign}$": word for sign, word in _BOOKMARKS.items()}
-    return re.sub(r"\$[^$]*\$", lambda found: plain.get(found[0], ""), latex)
+    return _FORMULA.sub(lambda found: plain.get(found[0], ""), latex)
 
 
+_FORMULA = re.compile(r"(?<!\\)\$[^$]*(?<!\\)\$")  # not a dollar sign of the title itself
 _BOOKMARKS = {r"\rightarrow": "-{}>", r"\ge": ">=", r"\le": "<=", r"\gg": ">{}>", r"\ll": "<{}<", r"\times": "x"}
 _BOOKMARKS |= {"-": "-", r"\mu": "u", r"\cdot": "*", r"\surd": "sqrt"}
 

@@ -7,12 +7,17 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from symscale.errors import SymscaleError
 
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+#: So long a process that was told to end may take [s].
+PATIENCE = 2.0
 
 
 def cores() -> int:
@@ -29,39 +34,83 @@ def mapped(
     """Return `function(item)` of every item, in their order; the largest are begun first.
 
     The processes are new ones: a copy of this one, made by fork, could hold a lock that no thread of its own will
-    open. The first item that fails, in order, raises what a loop over them would, and the processes end with it.
+    open. They are served by this thread alone, so that an interrupt ends all of them at once. Of the items that fail
+    the first raises what a loop over them would.
     """
     if min(workers, len(items)) < 2:
         return [function(each) for each in items]
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import active_children, get_context
+    from multiprocessing import get_context
 
-    others = set(active_children())
-    executor = ProcessPoolExecutor(min(workers, len(items)), get_context("spawn"), _quiet)
+    context = get_context("spawn")
+    processes, idle = [], []
     try:
         with _later():
-            order = sorted(range(len(items)), key=lambda n: -size(items[n]))
-            begun = {n: executor.submit(function, items[n]) for n in order}
-        found = [begun[n].result() for n in range(len(items))]
-    except BaseException as error:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for child in set(active_children()) - others:
-            child.terminate()
-        if isinstance(error, BrokenProcessPool):
-            raise SymscaleError(
-                "A process that rendered a part of the reports was ended from outside.",
-                hint="If the machine has little memory, `--workers 1` needs less at once.",
-            ) from error
-        raise
-    executor.shutdown()
-    return found
+            for _ in range(min(workers, len(items))):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_serve, args=(theirs, function), daemon=True)
+                process.start()
+                theirs.close()
+                processes.append(process)
+                idle.append(ours)
+        done = _served(idle, items, sorted(range(len(items)), key=lambda n: -size(items[n])))
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join(PATIENCE)
+            if process.is_alive():
+                process.kill()
+    return [done[n] for n in range(len(items))]
 
 
-def _quiet() -> None:
-    """Leave interrupts to the process that asked, and collect garbage rarely, as commands do."""
+def _served(idle: list[Connection], items: Sequence[Any], order: list[int]) -> dict[int, Any]:
+    """Give the items out, one to each process that is idle, and return the results by number."""
+    from multiprocessing.connection import wait
+
+    done: dict[int, Any] = {}
+    failed: dict[int, BaseException] = {}
+    busy: dict[Connection, int] = {}
+    while order or busy:
+        while order and idle:
+            number = order.pop(0)
+            busy[connection := idle.pop()] = number
+            connection.send(items[number])
+        for ready in wait(list(busy)):
+            connection = next(each for each in busy if each is ready)
+            number, (well, found) = busy.pop(connection), _received(connection)
+            idle.append(connection)
+            (done if well else failed)[number] = found
+            order = [each for each in order if not failed or each < min(failed)]
+    if failed:
+        raise failed[min(failed)]
+    return done
+
+
+def _received(connection: Connection) -> tuple[bool, Any]:
+    try:
+        well, found = connection.recv()
+    except (EOFError, OSError) as error:
+        raise SymscaleError(
+            "A process that rendered a part of the reports was ended from outside.",
+            hint="If the machine has little memory, `--workers 1` needs less at once.",
+        ) from error
+    return well, found
+
+
+def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
+    """Apply a function to what comes in, until nobody asks any more; interrupts are left to the process that asked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(200_000, 20, 100)
+    while True:
+        try:
+            item = connection.recv()
+        except EOFError:
+            return
+        try:
+            answer = True, function(item)
+        except Exception as error:
+            answer = False, error
+        connection.send(answer)
 
 
 @contextmanager

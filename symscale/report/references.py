@@ -87,7 +87,7 @@ def _reference(key: str, entry: Any) -> Reference:
     except PybtexError as error:
         raise SymscaleError(
             f"The BibTeX entry {key[:60]!r}: {error}.",
-            hint=r"Correct it: a percent sign is \%, and braces come in pairs.",
+            hint=r"Give the fields its kind needs; @misc needs none. A percent sign is \%, and braces come in pairs.",
         ) from error
     return Reference(key, text.render(_MARKDOWN).strip(), text.render(_LATEX).strip())
 
