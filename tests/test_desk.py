@@ -32,6 +32,19 @@ VERDICTS = [
     ("ch5.q3.3.step-time", "311", "right number, wrong unit"),
     ("ch2.q6.array", "16 GB", "right under another convention"),
     ("ch7.claim.ici-orders-slower", "no, one order only", "right"),
+    # the question is no answer, nor is what does not follow
+    ("training/fsdp", "T_math >= T_comms", "wrong"),
+    ("training/fsdp", "4*B*D*F/(X*C) > 4*D*F/W", "wrong"),
+    ("training/fsdp", "4*D*F/W < 4*B*D*F/(X*C)", "wrong"),
+    ("training/fsdp", "C/W > B/X > 0", "wrong"),
+    ("training/fsdp", "B/X > C/W and X > 5", "wrong"),
+    ("training/dp-chips", "X < 47058 and B > 1e9", "wrong"),
+    ("training/dp-chips", "X < 47058 and B > 1e6", "right"),
+    ("transformer/attention-share", "T > 36864 and D < 1", "wrong"),
+    ("training/mixed-mesh", "X=14", "wrong"),
+    ("training/mixed-mesh", "14", "wrong"),
+    ("training/mixed-mesh", "X=16, Z=4", "wrong"),
+    ("training/mixed-mesh", "X=16, D=4", "wrong"),
 ]
 
 

@@ -21,6 +21,7 @@ from symscale.exercise.verdict import RIGHT, UNEXPLAINED, WRONG, Verdict
 from symscale.notation.text import relation_text, to_text
 from symscale.quantity.unit import Unit
 from symscale.solve import conjunction, crossover, same
+from symscale.solve.exact import value_at
 from symscale.solve.relation import MIRROR, Case, Interval, Relation, Solution
 
 CLOSED = {">": ">=", "<": "<="}
@@ -36,7 +37,7 @@ def relations(answer: Relations, exercise: Exercise) -> Verdict:
     tried = [each for each in exercise.asked if each.crossover is not None and _concerns(each, stated)]
     if not tried:
         return _quantities(answer, exercise)
-    verdicts = [_against(stated, each, exercise) for each in tried]
+    verdicts = [_with_others(stated, each, exercise) for each in tried]
     right = next((each for each in verdicts if each.accepted), None)
     if right is None or right.asked is exercise.headline:
         return right or verdicts[0]
@@ -76,9 +77,51 @@ def _quantities(answer: Relations, exercise: Exercise) -> Verdict:
     )
 
 
+def _with_others(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Verdict:
+    """Judge the relations that have the unknown; one about something else has to follow from what is given."""
+    assert asked.crossover is not None
+    about = asked.crossover.headline.unknown.free_symbols
+    own = [each for each in stated if each.free_symbols & about]
+    verdict = _against(own, asked, exercise)
+    if not verdict.accepted:
+        return verdict
+    known = {name: value for one in asked.settings for name, value in one.values.items()}
+    conditions = [each for answer in asked.crossover.answers for case in answer.cases for each in case.when]
+    for each in (one for one in stated if one not in own):
+        left, right = value_at(each.lhs, known), value_at(each.rhs, known)
+        numbers = left.is_number and right.is_number
+        if not (Relation(left, each.op, right).holds({}) if numbers else _among(each, conditions)):
+            said = f"{relation_text(each.lhs, each.op, each.rhs)} is said besides, and does not follow."
+            return Verdict(WRONG, said, asked)
+    return verdict
+
+
+def _among(relation: Relation, conditions: Sequence[Relation]) -> bool:
+    """Say whether a relation is one of some conditions, either way round and with its border or without."""
+    turned = Relation(relation.rhs, MIRROR[relation.op], relation.lhs)
+    return any(
+        CLOSED.get(one.op, one.op) == CLOSED.get(each.op, each.op)
+        and same_formula(one.lhs, each.lhs)
+        and same_formula(one.rhs, each.rhs)
+        for one in (relation, turned)
+        for each in conditions
+    )
+
+
+def is_question(relation: Relation, found: Crossover, exercise: Exercise) -> bool:
+    """Say whether a relation is what was to be solved, exactly or in a limit, and not solved yet."""
+    asked = [in_general(each.solution.relation, exercise) for each in found.answers]
+    open_ones = [each for each in asked if found.headline.unknown not in (each.lhs, each.rhs)]
+    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
+    typed = [Relation(each.lhs.xreplace(widths), each.op, each.rhs.xreplace(widths)) for each in open_ones]
+    return _among(relation, [*open_ones, *typed])
+
+
 def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Verdict:
     found = asked.crossover
     assert found is not None
+    if len(stated) == 1 and is_question(stated[0], found, exercise):
+        return Verdict(WRONG, f"This is the question: solve it for {to_text(found.headline.unknown)}.", asked)
     forms = [
         (ours, note, _theirs(stated, ours.unknown)) for ours, note in _forms(found, exercise, _values(stated, asked))
     ]

@@ -64,8 +64,8 @@ def _of_letters(text: str, first: Answer, exercise: Exercise) -> Verdict | None:
 def _judged(answer: Answer, exercise: Exercise) -> Verdict:
     match answer:
         case Number():
-            found, size = number(answer, exercise), _size(answer, exercise.headline)
-            return found if found.accepted or size is None else mesh(size, exercise)
+            size = _size(answer, exercise.headline)
+            return number(answer, exercise) if size is None else mesh(size, exercise)
         case Formula():
             return formula(answer, exercise)
         case Sent():

@@ -163,7 +163,9 @@ def explained(found: list[Found], asked: Asked, exercise: Exercise, ratio: float
     chosen = (harmless or found)[0]
     kind = CONVENTION if harmless else WRONG
     if not chosen.readings:
-        said = f"It is right, but {chosen.how}." if chosen.how else "It is right in another unit."
+        kind = kind if chosen.how else WRONG
+        besides = "The value is right; its unit, or what is said with it, is not."
+        said = f"It is right, but {chosen.how}." if chosen.how else besides
     else:
         how = "It is right" if harmless else "The derivation gives this"
         said = f"{how} with {words[0]}."

@@ -139,9 +139,8 @@ def _word(text: str) -> Word | None:
     # `N = 5`, `Y` and `y/2` are no words, and `no yes` is no answer
     if match is None or word is None or (len(match[1]) == 1 and (match[2] or match[1].isupper())):
         return None
-    again = _WORD.fullmatch(match[2])
-    against = WORDS.get(again[1].lower()) if again else None
-    if match[2][:1] in tuple("=<>≤≥*/^") or _OTHER.fullmatch(match[2]) or {word, against} == {"yes", "no"}:
+    said = {WORDS.get(each.lower()) for each in re.findall(r"[A-Za-z]{2,}", match[2])}
+    if match[2][:1] in tuple("=<>≤≥*/^") or _OTHER.fullmatch(match[2]) or {"yes", "no"} <= {word, *said}:
         return None
     return Word(word, match[2])
 

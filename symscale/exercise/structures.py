@@ -25,6 +25,10 @@ Transfer = tuple[str, tuple[str, ...], str]
 
 def mesh(answer: Sizes, exercise: Exercise) -> Verdict:
     """Judge the sizes of mesh axes: against the best whole mesh, or axis by axis against what is stated."""
+    there = set(exercise.layer.program.mesh) if exercise.layer is not None else set(answer.each)
+    strange = sorted(answer.each.keys() - there - {each.what for each in exercise.asked})
+    if strange:
+        return Verdict(WRONG, f"There is no axis {strange[0]}.", exercise.headline)
     for asked in exercise.asked:
         best = asked.optimum
         if best is not None and str(best.variable) in answer.each and best.integers:
@@ -74,7 +78,11 @@ def collectives(answer: Sent, exercise: Exercise) -> Verdict:
     for asked in (headline, both, *passes):
         if _alike(given, asked.sent or ()):
             if asked in (headline, both):
-                return Verdict(RIGHT, "", asked)
+                bare = any(
+                    not axes and wanted for (_, axes, _), (_, wanted, _) in zip(given, asked.sent or (), strict=False)
+                )
+                kind, said = (LEADING, "Name their mesh axes too.") if bare else (RIGHT, "")
+                return Verdict(kind, said, asked)
             return Verdict(WRONG, f"These are those of the {asked.what.split()[-1]} pass.", asked)
     return Verdict(WRONG, _difference(answer.each, headline.sent or ()), headline)
 

@@ -17,7 +17,7 @@ from symscale.exercise.verdict import KINDS, RIGHT, Verdict
 from symscale.vocabulary import symbol
 
 Row = tuple[dict[str, str], str]
-MOST_ROWS = 200
+MOST_ROWS = 60
 _ASSIGNED = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*([^:=,;|]{1,40}?)\s*")
 _RULE = re.compile(r"[\s|:+-]+")
 

@@ -11,7 +11,7 @@ import sympy as sp
 
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import same
-from symscale.exercise.conditions import in_general, meets, relations
+from symscale.exercise.conditions import in_general, is_question, meets, relations
 from symscale.exercise.desk import check
 from symscale.exercise.exercise import Exercise
 from symscale.exercise.judge import CLOSE, defined, formula
@@ -25,6 +25,10 @@ from symscale.solve.exact import value_at
 from symscale.solve.relation import Relation
 
 _EQUAL = re.compile(r"(?<![<>=!≤≥])=(?![=<>])")
+
+
+#: A longer working is not read.
+MOST_LINES = 60
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ def working(exercise: Exercise, text: str) -> Working:
     """
     reader = _Reader(exercise)
     lines: list[Line] = []
+    if len(text.splitlines()) > MOST_LINES:
+        raise SymscaleError(f"A working has {MOST_LINES} lines at most.", hint="Leave out what follows at once.")
     for number, line in enumerate(text.splitlines(), start=1):
         plain = JOINED.sub("", line.strip())
         if plain:
@@ -164,6 +170,8 @@ class _Reader:
             return True, ""
         own = [in_general(each, self.exercise) for each in found.each]
         if not before and any(self._follows(own, [one.relation], one.headline.unknown) for one in asked):
+            return True, "This is the question."
+        if len(put) == 1 and any(is_question(one, each, self.exercise) for one in (put[0], own[0]) for each in asked):
             return True, "This is the question."
         verdict = relations(Relations(tuple(put)), self.exercise)
         return verdict.accepted, verdict.said

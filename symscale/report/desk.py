@@ -86,7 +86,7 @@ def _row(found: Judged, exercise: Exercise | None, show: bool) -> dict[str, Any]
         "accepted": verdict.accepted,
         "message": verdict.said,
         "diagnosis": list(verdict.diagnosis),
-        "ratio": verdict.ratio,
+        "ratio": verdict.ratio if show else None,
         "step": verdict.step or None,
         "asked": verdict.asked.what if verdict.asked is not None else None,
     }
