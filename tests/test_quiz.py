@@ -27,7 +27,7 @@ from symscale.report.quiz import quiz_text, sheet
 RIGHT = '[[answer]]\nid = "training/fsdp"\nanswer = "B/X > C/W"\n'
 
 
-@pytest.mark.parametrize("chapter", ["1", "3", "5", "7", "12"])
+@pytest.mark.parametrize("chapter", ["1", "5", "12"])
 @pytest.mark.parametrize("vary", [False, True])
 def test_every_question_of_a_quiz_can_be_answered(chapter: str, vary: bool) -> None:
     found = quiz(chapter, 10, 4, vary=vary)
@@ -49,7 +49,7 @@ def test_a_seed_draws_the_same_quiz_and_another_one_another() -> None:
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-@pytest.mark.parametrize("chapter", ["5", "7"])
+@pytest.mark.parametrize("chapter", ["5"])
 def test_latex_compiles_and_nothing_leaves_the_page(chapter: str, tmp_path: Path) -> None:
     (tmp_path / "quiz.tex").write_text(quiz_text(quiz(chapter, 14, 3, vary=True), "latex"), encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "quiz.tex"]
