@@ -119,6 +119,10 @@ def _numbers(values: tuple[tuple[str, str | int | sp.Expr], ...]) -> Iterator[tu
             yield name, number
 
 
+#: A formula in words: 18 B T D F, 8 D tokens, C/W.
+_FORMULA = re.compile(r"\b\d+(?:\.\d+)? ?[A-Z]\b|\b[A-Z] [A-Z]\b|\b[A-Z]\w*/[A-Z]")
+
+
 def _title(one: Exercise, vary: int | None) -> str:
     """Return the title, but where it gives the answer away, or speaks of numbers that a variant has not."""
     if not one.derivation:
@@ -127,7 +131,8 @@ def _title(one: Exercise, vary: int | None) -> str:
     found = one.headline.crossover
     settled = found is not None and all(case.always or case.never for case in found.headline.cases)
     yes_or_no = one.headline.words in ("yes", "no")
-    told = settled or yes_or_no or any(_tells(title, value) for _, value in one.headline.numbers)
+    stated = bool(_FORMULA.search(title)) or (one.headline.sent is not None and not title.endswith("?"))
+    told = settled or yes_or_no or stated or any(_tells(title, value) for _, value in one.headline.numbers)
     return "" if told or (vary is not None and _NUMBERED.search(title)) else title
 
 
