@@ -64,7 +64,7 @@ def _of_letters(text: str, first: Answer, exercise: Exercise) -> Verdict | None:
 def _judged(answer: Answer, exercise: Exercise) -> Verdict:
     match answer:
         case Number():
-            size = _size(answer, exercise.headline)
+            size = _size(answer, exercise)
             return number(answer, exercise) if size is None else mesh(size, exercise)
         case Formula():
             return formula(answer, exercise)
@@ -78,12 +78,17 @@ def _judged(answer: Answer, exercise: Exercise) -> Verdict:
             return relations(answer, exercise)
 
 
-def _size(answer: Number, asked: Asked) -> Sizes | None:
-    """Return the size of the axis that a whole number answers, where whole meshes are compared."""
-    best = asked.optimum
-    if best is None or not best.integers or not answer.value.is_Integer or answer.named not in (None, best.variable):
+def _size(answer: Number, exercise: Exercise) -> Sizes | None:
+    """Return the mesh that one whole size answers, of either axis, where whole meshes are compared."""
+    best, value = exercise.headline.optimum, answer.value
+    if best is None or not best.integers or not value.is_Integer or value < 1:
         return None
-    return Sizes({str(best.variable): int(answer.value)})
+    if answer.named in (None, best.variable):
+        return Sizes({str(best.variable): int(value)})
+    mesh_axes = exercise.layer.program.mesh if exercise.layer is not None else {}
+    chips = max(size for size, _, _ in best.integers)
+    other = len(mesh_axes) == 2 and str(answer.named) in mesh_axes and chips % int(value) == 0
+    return Sizes({str(best.variable): chips // int(value), str(answer.named): int(value)}) if other else None
 
 
 def _as_text(text: str, asked: Asked) -> Verdict:

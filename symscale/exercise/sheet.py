@@ -11,7 +11,7 @@ from symscale.exercise.desk import check
 from symscale.exercise.table import rows
 from symscale.exercise.vary import varied
 from symscale.exercise.verdict import Verdict
-from symscale.exercise.working import Working, working
+from symscale.exercise.working import Working, is_chain, working
 from symscale.frozen import dataclass
 
 KEYS = ("id", "answer", "what", "vary")
@@ -96,7 +96,8 @@ def _entry(row: dict[str, object], number: int, path: Path) -> Entry:
 def judged(entry: Entry) -> Judged:
     """Judge one answer; several lines are a working. Raises SymscaleError where it cannot be read."""
     asked = varied(entry.id, entry.what, entry.vary)
-    if len(entry.answer.strip().splitlines()) > 1 and not rows(entry.answer):
+    lines = len(entry.answer.strip().splitlines())
+    if (lines > 1 and not rows(entry.answer)) or (lines == 1 and is_chain(entry.answer)):
         found = working(asked, entry.answer)
         return Judged(entry, found.verdict, found)
     return Judged(entry, check(asked, entry.answer))

@@ -72,13 +72,22 @@ def working(exercise: Exercise, text: str) -> Working:
                 raise SymscaleError(f"Line {number}: {error}") from error
             lines.append(Line(number, line.strip(), follows, said))
     last = lines[-1].text if lines else ""
-    verdict = check(exercise, JOINED.sub("", last.rpartition("=")[2] if last.startswith("=") else last), reader.names)
+    verdict = check(
+        exercise,
+        JOINED.sub("", last.rpartition("=")[2] if last.startswith("=") or is_chain(last) else last),
+        reader.names,
+    )
     fault = next((line for line in lines if not line.follows), None)
     if fault is not None:
         also = " The last line is right all the same." if verdict.accepted else ""
         said = f"Line {fault.number} is the first that does not follow. {fault.said}{also}"
         verdict = replace(verdict, kind=WRONG, said=said)
     return Working(tuple(lines), verdict)
+
+
+def is_chain(text: str) -> bool:
+    """Say whether a line is a chain of equals signs, a working of its own: M = 2*64*128 = 16384."""
+    return len(_EQUAL.findall(text)) > 1 and not re.search(r"[<>≤≥,;]|\\[lg]eq?\b|\band\b", text)
 
 
 class _Reader:
