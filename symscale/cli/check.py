@@ -71,7 +71,7 @@ def check(
         write(desk.verdict_json(rows, show=show), output)
     else:
         texts = [desk.verdict_text(each, one, show=show, explain=explain) for each, one in rows]
-        heads = [f"{each.entry.id}: " if file and each.verdict is not None else "" for each, _ in rows]
+        heads = [f"{each.entry.label}: " if file and each.verdict is not None else "" for each, _ in rows]
         write("\n".join(head + text for head, text in zip(heads, texts, strict=True)), output)
     if any(each.verdict is None for each in found):
         return 2

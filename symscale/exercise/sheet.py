@@ -28,6 +28,12 @@ class Entry:
     what: str = ""
     vary: int | None = None
 
+    @property
+    def label(self) -> str:
+        """The exercise, with the part and the variant where they are named."""
+        part = f" {self.what}" if self.what else ""
+        return f"{self.id}{part}" + (f", variant {self.vary}" if self.vary is not None else "")
+
 
 @dataclass(frozen=True)
 class Judged:

@@ -23,7 +23,7 @@ SCHEMA = "symscale.check/1.0"
 def verdict_text(found: Judged, exercise: Exercise | None, *, show: bool = False, explain: bool = False) -> str:
     """Return a verdict in a few lines; `show` adds the right answer, `explain` the step at which the paths part."""
     if found.verdict is None:
-        return f"{found.entry.id}: not judged. {found.fault}"
+        return f"{found.entry.label}: not judged. {found.fault}"
     verdict = found.verdict
     lines = [f"{verdict.kind[:1].upper()}{verdict.kind[1:]}.{f' {verdict.said}' if verdict.said else ''}"]
     if len(verdict.diagnosis) > 1:
@@ -79,6 +79,7 @@ def verdict_json(found: Sequence[tuple[Judged, Exercise | None]], *, show: bool 
 def _row(found: Judged, exercise: Exercise | None, show: bool) -> dict[str, Any]:
     verdict = found.verdict
     row: dict[str, Any] = {"id": found.entry.id, "answer": found.entry.answer}
+    row |= {"what": found.entry.what or None, "vary": found.entry.vary}
     if verdict is None:
         return {**row, "verdict": "not judged", "accepted": False, "message": found.fault}
     row |= {
