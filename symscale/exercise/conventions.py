@@ -220,15 +220,16 @@ def left_out(found: Setting) -> Iterator[Reading]:
 def chips(found: Setting) -> Iterator[Reading]:
     """The figures of another chip."""
     own = {name: value for name, value in found.used.items() if name.name.partition("_")[0] in ("C", "W", "M", "T")}
-    own = {name: value for name, value in own.items() if any(name in _figures(each) for each in machines())}
+    own = {name: value for name, value in own.items() if any(name in figures(each) for each in machines())}
     for each in machines() if own else ():
-        there = _figures(each)
+        there = figures(each)
         if own.keys() <= there.keys() and any(there[name] != own[name] for name in own):
             yield Reading(f"the figures of {each}", found.put({name: there[name] for name in own}))
 
 
 @cache
-def _figures(chip: str) -> dict[sp.Symbol, sp.Expr]:
+def figures(chip: str) -> dict[sp.Symbol, sp.Expr]:
+    """Return the figures of a chip by symbol, its peak in bf16 where it has one."""
     found = machine(chip)
     dtype = "bf16" if "bf16" in dict(found.peaks) else None
     return {symbol(name): value for name, value in found.constants(dtype).items()}

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import sympy as sp
 
 from symscale.errors import NotationError, SymscaleError
+from symscale.exercise.conventions import figures
 from symscale.exercise.exercise import Exercise
 from symscale.exercise.judge import MOST_NAMED, on_other_terms, within
 from symscale.exercise.reading import Number, read_answer
 from symscale.exercise.search import Found, search
 from symscale.exercise.setting import Setting
-from symscale.machine import machine, machines
+from symscale.machine import machines
 from symscale.notation.formula import parse_formula
 from symscale.quantity.literal import NUMBER
 from symscale.vocabulary import symbol
@@ -76,17 +77,12 @@ def _setting(text: str) -> Setting:
 def _figure(value: sp.Expr, taken: set[str]) -> str:
     """Return the name of the chips' figure that a number is, if it is one."""
     found = [
-        (abs(figure - value), name)
+        (abs(figure - value), str(name))
         for chip in machines()
-        for name, figure in _figures(chip)
-        if name not in taken and abs(figure - value) <= NEAR * figure
+        for name, figure in figures(chip).items()
+        if str(name) not in taken and abs(figure - value) <= NEAR * figure
     ]
     return min(found)[1] if found else ""
-
-
-def _figures(name: str) -> Iterator[tuple[str, sp.Expr]]:
-    chip = machine(name)
-    yield from chip.constants("bf16" if "bf16" in dict(chip.peaks) else None).items()
 
 
 def _distinct(found: Iterable[Found]) -> list[Found]:

@@ -158,6 +158,7 @@ def _pairs(answer: Number) -> int:
 
 
 def explained(found: list[Found], asked: Asked, exercise: Exercise, ratio: float | None) -> Verdict:
+    """Return the verdict on an answer that conventions or slips give: the harmless ones are named first."""
     harmless = [each for each in found if each.harmless]
     words = tuple(dict.fromkeys(str(each) for each in (harmless or found)))[:MOST_NAMED]
     chosen = (harmless or found)[0]
