@@ -43,7 +43,7 @@ BUILTINS = {"eval", "exec", "compile", "__import__"}
 # `S(x)` and `sympify(x)` hand a string to eval.
 READS_CODE = BUILTINS | {"sympify", "S", "parse_expr", "parse_latex"}
 BLANKET = {"simplify", "nsimplify"}
-SLOW_TO_IMPORT = {"numpy", "jinja2", "lark", "pybtex", "matplotlib", "scipy"}
+SLOW_TO_IMPORT = {"numpy", "jinja2", "lark", "pybtex", "matplotlib", "scipy", "latex2mathml"}
 MACHINE_PATH = re.compile(r"(?<![\w.~])/(?:work|home|root|Users|tmp)/\w|[A-Z]:\\\\?Users|\.\./shared")
 TEXT_SUFFIXES = {".py", ".toml", ".md", ".tex", ".j2", ".cff", ".yaml", ".yml", ".json", ".txt", ""}
 
