@@ -175,5 +175,12 @@ def __getattr__(name: str) -> Any:
     return found
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Give a notebook the magics %derive and %%derive: `%load_ext symscale`."""
+    from importlib import import_module
+
+    import_module("symscale.cli.magics").load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)

@@ -13,6 +13,7 @@ import sympy as sp
 
 from symscale.array.layout import Axes, Layout
 from symscale.frozen import dataclass
+from symscale.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Program:
+class Program(Shown):
     """A sharded computation.
 
     `values` in order of appearance; `leaves` are those no operation makes; `grads` and `states` are declared

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symscale.cli.options import ASSUME, EXACT, FORMAT, OUTPUT, PROGRAM, question, text_option, with_options
 from symscale.cli.output import rendered, style_of, write
+
+if TYPE_CHECKING:
+    from symscale.derivation.question import Answered
+    from symscale.derivation.stack import Table
 
 
 @click.command()
@@ -42,14 +46,21 @@ def derive(program: str, style: str, output: str, layers: str, table: str, **opt
       symscale derive "x[B, D] * W[D, F] -> y[B, F]" --on tpu-v5e --set D=8192,F=4*D --table "B=1:4k:*2"
     """
     style = style_of(style)
-    asked = question(program, **options)
+    write(printed(*answer(program, layers, table, **options), style), output)
+
+
+def answer(program: str, layers: str = "", table: str = "", **options: Any) -> tuple[Answered, Table | None]:
+    """Return the answer to what the options of the command ask, and its table where one is asked for."""
     from symscale.derivation.question import derive as answer
     from symscale.derivation.stack import stacked, tabulated
 
-    answered = answer(asked)
+    answered = answer(question(program, **options))
     found = tabulated(answered, table, layers) if table else None
-    if layers:
-        answered = stacked(answered, layers)
+    return (stacked(answered, layers) if layers else answered), found
+
+
+def printed(answered: Answered, found: Table | None, style: str) -> str:
+    """Return an answer and its table in a format of the command."""
     from symscale import report
 
     text = rendered(answered.derivation, style, lambda: report.json(answered, found))
@@ -57,4 +68,4 @@ def derive(program: str, style: str, output: str, layers: str, table: str, **opt
         from symscale.report.tables import table as tabular
 
         text = f"{text.rstrip()}\n\n{tabular(found, style)}"
-    write(text, output)
+    return text

@@ -10,7 +10,7 @@ from symscale.cli.options import OUTPUT, chips, text_option, with_options
 from symscale.cli.output import write
 
 if TYPE_CHECKING:
-    from symscale.machine import Machine, Network
+    from symscale.machine import Machine
 
 
 @click.command()
@@ -77,42 +77,8 @@ def all_chips() -> list[str]:
 
 def one_chip(each: Machine) -> list[str]:
     """Return every value of a chip as its source states it."""
-    from symscale.notation.numbers import format_number, format_quantity
-    from symscale.quantity import parse_unit
+    from symscale.report.chips import HEADS, chip_notes, chip_rows
     from symscale.report.grid import Column, aligned
 
-    lines = [f"{each.title} ({each.name})"]
-    if each.aliases:
-        lines.append(f"Also called {', '.join(each.aliases)}.")
-    for network in each.networks:
-        pod = f", pod {' × '.join(map(str, network.pod))}" if network.pod else ""
-        domain = f", {network.domain} chips" if network.domain else ""
-        lines.append(f"Network {network.name}: {network.kind}{pod}{domain}{wrapping(network)}.")
-        node = next((other.domain for other in each.networks if other.domain and other.kind == "switch"), None)
-        if network.kind == "tree" and len(network.levels) == 1 and node and network.levels[0].size < node:
-            size = network.levels[0].size
-            lines.append(
-                f"  A part of one node: {size} of the {node} chips behind its switch, which joins any of them."
-            )
-        lines += [
-            f"  {level.name}: joins {level.size}, {format_quantity(level.bandwidth, 'B/s')} one way each"
-            for level in network.levels
-        ]
-    columns = [Column(head, head == "number") for head in ("value", "number", "unit", "direction", "source")]
-    rows = []
-    for key, fact in each.facts:
-        for place, stated in enumerate((fact, *fact.other)):
-            where = " ".join(filter(None, (stated.direction.replace("_", " "), stated.per and f"per {stated.per}")))
-            name = key if place == 0 else "  also stated"
-            number = format_number(stated.value / parse_unit(stated.unit).factor, 6)
-            rows.append((name, number, stated.unit, where, stated.source))
-    return [*lines, "", *aligned(columns, rows)]
-
-
-def wrapping(network: Network) -> str:
-    """Say when the axes of a torus close into rings, or which of a slice's do."""
-    if network.kind != "torus":
-        return ""
-    if network.rings:
-        return ", " + ", ".join("ring" if ring else "line" for ring in network.rings)
-    return f", wraps: {network.wrap.rule} {network.wrap.of}"
+    columns = [Column(head, head == "number") for head in HEADS]
+    return [f"{each.title} ({each.name})", *chip_notes(each), "", *aligned(columns, chip_rows(each))]

@@ -11,13 +11,14 @@ from symscale.collectives import AxisOn, total_time
 from symscale.cost.tally import PassCost, Transfer
 from symscale.frozen import dataclass
 from symscale.quantity import maximum
+from symscale.shown import Shown
 from symscale.vocabulary import symbol
 
 OVERLAPS = ("max", "axes-serial", "sum")
 
 
 @dataclass(frozen=True)
-class Times:
+class Times(Shown):
     """The times of a pass [s].
 
     `math` is FLOPs over the peak, `hbm` bytes over HBM bandwidth, `comms` the networks as the overlap model has it,

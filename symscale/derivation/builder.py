@@ -40,6 +40,7 @@ from symscale.notation.elaborate import elaborate
 from symscale.notation.formula import parse_formula
 from symscale.notation.order import Order, merge
 from symscale.partition import Collective
+from symscale.shown import Shown
 from symscale.solve.limits import Limit
 from symscale.solve.relation import Relation
 from symscale.solve.terms import tidy
@@ -53,7 +54,7 @@ PASSES = {
 }
 
 
-class Builder(Plotting):
+class Builder(Plotting, Shown):
     """A derivation being written: `d` in a derivation file."""
 
     def __init__(self, title: str, source: str = "", terms: Terms = OWN) -> None:

@@ -27,6 +27,7 @@ from symscale.notation.elaborate import elaborate
 from symscale.notation.formula import parse_formula
 from symscale.notation.numbers import format_number
 from symscale.notation.order import merge
+from symscale.shown import Printed
 from symscale.solve import approximate_relation, crossover
 from symscale.solve.limits import Limit
 from symscale.solve.region import EVERYWHERE, Region, order
@@ -52,7 +53,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(Printed):
     """Both programs, the derivation, and the border between them (none where numbers decide already)."""
 
     derivation: Derivation

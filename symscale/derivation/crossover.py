@@ -20,6 +20,7 @@ from symscale.errors import SymscaleError, UndecidedError
 from symscale.frozen import dataclass
 from symscale.notation.text import to_text
 from symscale.quantity.extrema import divided
+from symscale.shown import Shown
 from symscale.solve import approximate_relation, crossover
 from symscale.solve.limits import Approximation, Limit
 from symscale.solve.relation import Case, Interval, Relation, Solution
@@ -59,7 +60,7 @@ class Numbered:
 
 
 @dataclass(frozen=True)
-class Crossover:
+class Crossover(Shown):
     """A solved question: which pass must hide which resource, and the answers found, the best known last.
 
     `numbered` are the cases of the headline that are left once numbers have been put in.

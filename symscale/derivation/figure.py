@@ -9,6 +9,7 @@ import sympy as sp
 
 from symscale.derivation.step import Prose
 from symscale.frozen import dataclass
+from symscale.shown import Shown
 from symscale.solve.relation import Case, Relation
 
 Number: TypeAlias = sp.Expr | float
@@ -117,7 +118,7 @@ class Map:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Shown):
     """A plot: two axes, and curves with marks or a map; `setting` says which numbers it was drawn with."""
 
     title: str

@@ -21,6 +21,7 @@ from symscale.machine import Machine
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.text import relation_text, to_text
 from symscale.quantity import PURE, Dimension, check, infer, parse_unit, table_dimensions
+from symscale.shown import Printed
 from symscale.solve.relation import Relation
 from symscale.vocabulary import entry, symbol
 
@@ -49,7 +50,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
+class Found(Printed):
     """The derivation of a relation's answer, and the answer."""
 
     derivation: Derivation

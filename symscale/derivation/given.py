@@ -34,7 +34,8 @@ class Legal:
 def program_step(layer: Layer, text: str) -> Step:
     """Return the step that states a program as it is written."""
     said = " ".join([_setting(layer), *renamed(layer), *padding(layer)])
-    return Step("given", "The program", said, (), (Legal(layer),), lines=(text.strip(),))
+    shown = "; ".join(each.strip().removesuffix(";") for each in text.split("\n") if each.strip())
+    return Step("given", "The program", said, (), (Legal(layer),), lines=(shown,))
 
 
 def _setting(layer: Layer) -> str:

@@ -19,13 +19,14 @@ from symscale.machine.model import Network
 from symscale.notation.order import Order
 from symscale.notation.text import to_text
 from symscale.partition import Plan, partition
+from symscale.shown import Shown
 
 # No torus that is built has more physical axes.
 MOST_AXES = 3
 
 
 @dataclass(frozen=True)
-class Layer:
+class Layer(Shown):
     """A planned and priced program.
 
     `axes` lays the mesh axes on networks, `costs` are per pass, `kinds` the dtypes that compute.

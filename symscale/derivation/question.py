@@ -25,6 +25,7 @@ from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
 from symscale.notation.formula import parse_formula
 from symscale.notation.text import to_text
+from symscale.shown import Printed
 from symscale.solve.limits import Limit
 from symscale.vocabulary import symbol
 
@@ -52,7 +53,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answered:
+class Answered(Printed):
     """A question's derivation and everything found on the way."""
 
     question: Question
@@ -62,12 +63,6 @@ class Answered:
     crossovers: tuple[Crossover, ...]
     headline: int | None
     optimum: Optimised | None
-
-    def _repr_markdown_(self) -> str:
-        return self.derivation._repr_markdown_()
-
-    def __str__(self) -> str:
-        return str(self.derivation)
 
 
 def planned(

@@ -17,6 +17,7 @@ from symscale.errors import StepError
 from symscale.frozen import dataclass
 from symscale.notation.text import relation_text
 from symscale.quantity.series import total
+from symscale.shown import Shown
 from symscale.solve.relation import Relation
 from symscale.transformer.block import Block, parameters, planned
 from symscale.transformer.blocks import blocks, values
@@ -39,7 +40,7 @@ ANY_HELD = Held(symbol("M_weights"), symbol("M_cache"))
 
 
 @dataclass(frozen=True)
-class Inference:
+class Inference(Shown):
     """A model in use, or any model: what it costs as formulas, each worked out when it is asked for."""
 
     config: Config | None = None

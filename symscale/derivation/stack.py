@@ -21,6 +21,7 @@ from symscale.machine import chosen
 from symscale.notation.formula import parse_formula, parse_range
 from symscale.notation.implicit import meaning
 from symscale.notation.text import to_text
+from symscale.shown import Printed
 from symscale.solve.relation import Relation
 from symscale.vocabulary import entry, symbol
 
@@ -96,7 +97,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Printed):
     """Rows over the values of one symbol, for each pass."""
 
     unknown: str

@@ -12,6 +12,7 @@ from symscale.derivation.sheet import Sheet
 from symscale.errors import StepError
 from symscale.frozen import dataclass
 from symscale.notation.order import Order
+from symscale.shown import Printed, Shown
 from symscale.solve.relation import Relation
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Proof(Protocol):
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Shown):
     """One step: its kind, a title, the reason in words, equations, lines of notation, and proofs.
 
     `conditions` are those under which the equations hold; `units` stand beside equations (one each, or none). In a
@@ -63,7 +64,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Derivation:
+class Derivation(Printed):
     """A chain of steps under a title, with the order its formulas are printed in."""
 
     title: str
@@ -75,16 +76,6 @@ class Derivation:
     def figures(self) -> tuple[Figure, ...]:
         """The plots among the steps."""
         return tuple(each.figure for each in self.steps if each.figure is not None)
-
-    def _repr_markdown_(self) -> str:
-        from symscale.report import markdown
-
-        return markdown(self)
-
-    def __str__(self) -> str:
-        from symscale.report import text
-
-        return text(self)
 
 
 def verify(step: Step, seed: int = 0) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from symscale.derivation.served import Count, CountedAgain, Point
 from symscale.derivation.step import Step
 from symscale.errors import ModelError
 from symscale.frozen import dataclass
+from symscale.shown import Shown
 from symscale.solve.relation import Relation
 from symscale.transformer.block import Block, planned
 from symscale.transformer.blocks import PARTS, blocks, values
@@ -31,7 +32,7 @@ Forms = Mapping[str, sp.Expr]
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Shown):
     """A model in training, by part: parameters, those that a token meets, and FLOPs over B tokens in sequences of T.
 
     `step` is forward and backward with what is computed again; `values` has the model's sizes by name.

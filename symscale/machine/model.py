@@ -9,6 +9,7 @@ import sympy as sp
 
 from symscale.errors import MachineError
 from symscale.frozen import dataclass
+from symscale.shown import Shown
 
 # Network name -> the symbol of its bandwidth. A torus has two: both directions of an axis, and one link.
 BANDWIDTH = {"ici": "W_ici", "nvlink": "W_nvlink", "ib": "W_ib", "dcn": "W_dcn", "pcie": "W_pcie"}
@@ -105,7 +106,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Machine(Shown):
     """A chip: peak rates by dtype [FLOP/s], its cores, HBM [B/s, B], networks, price [USD/s] and its sources."""
 
     name: str

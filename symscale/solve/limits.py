@@ -5,10 +5,11 @@ from __future__ import annotations
 import sympy as sp
 
 from symscale.frozen import dataclass
+from symscale.shown import Shown
 
 
 @dataclass(frozen=True)
-class Limit:
+class Limit(Shown):
     """`small << large` for each large one; `X >> 1` is written with small = 1."""
 
     small: sp.Expr

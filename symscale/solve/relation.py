@@ -10,6 +10,7 @@ import sympy as sp
 
 from symscale.errors import UndecidedError
 from symscale.frozen import dataclass
+from symscale.shown import Shown
 from symscale.solve.bounds import apart
 from symscale.solve.exact import value_at
 from symscale.vocabulary import fresh
@@ -23,7 +24,7 @@ MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 
 
 @dataclass(frozen=True)
-class Relation:
+class Relation(Shown):
     """`lhs op rhs` with op one of < <= > >= ==, kept as written (sympy's own relations evaluate at once)."""
 
     lhs: sp.Expr
@@ -66,7 +67,7 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Shown):
     """The values from `lo` to `hi`, each end in or out; lo may be 0 and hi may be oo, both of which are out."""
 
     lo: sp.Expr
@@ -92,7 +93,7 @@ ALWAYS = Interval(sp.S.Zero, False, sp.oo, True)
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Shown):
     """Under all of `when` the unknown lies in one of `intervals`; no interval means never.
 
     Conditions are to be read from left to right: a later one may only make sense where the earlier ones hold.
@@ -121,7 +122,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Shown):
     """Where `relation` holds, as disjoint cases that cover all positive values of the other symbols."""
 
     relation: Relation
@@ -139,22 +140,6 @@ class Solution:
 
     def __str__(self) -> str:
         return "\n".join(f"{self.unknown} in {case}" for case in self.cases)
-
-    def _repr_latex_(self) -> str:
-        from symscale.notation.latex import relation_latex, to_latex
-
-        def shown(interval: Interval) -> str:
-            ends = (to_latex(interval.lo), r"\infty" if interval.hi == sp.oo else to_latex(interval.hi))
-            left, right = r"\left(" if interval.lo_open else r"\left[", r"\right)" if interval.hi_open else r"\right]"
-            return f"{left}{ends[0]}, {ends[1]}{right}"
-
-        rows = []
-        for case in self.cases:
-            sets = r" \cup ".join(map(shown, case.intervals)) or r"\emptyset"
-            when = r",\ ".join(relation_latex(each.lhs, each.op, each.rhs) for each in case.when)
-            rows.append(f"{sets} & {when}" if when else sets)
-        body = r" \\ ".join(rows)
-        return rf"${to_latex(self.unknown)} \in \begin{{cases}}{body}\end{{cases}}$"
 
 
 def sign_at(left: sp.Expr, right: sp.Expr, values: Point) -> int:
