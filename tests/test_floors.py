@@ -19,6 +19,7 @@ FLOORS = (
     "cli",
     "__init__",  # the public names; nothing below the command line may reach up to them
     "notebook",
+    "paper",
     "report",
     "exercise",
     "derivation",

@@ -1,0 +1,125 @@
+"""`symscale sync`: the blocks of documents are written again, all of a document's or none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from symscale.errors import SymscaleError
+from symscale.frozen import dataclass
+from symscale.paper.blocks import Block, Document, document
+from symscale.paper.comments import Syntax, syntax_of
+from symscale.paper.held import locked, read, real, replace
+from symscale.paper.markers import Fault
+
+#: What writes the piece that a sentence asks for into a document. Raises SymscaleError.
+Writer: TypeAlias = Callable[[str, Syntax, Path], str]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a document: its blocks as they were and as they have to be, or what is wrong with it.
+
+    `stale` are the blocks that differ; `edited` those of them that hold what symscale has not written.
+    """
+
+    file: Path
+    old: Document
+    new: Document
+    stale: tuple[Block, ...] = ()
+    edited: tuple[Block, ...] = ()
+    faults: tuple[SymscaleError, ...] = ()
+
+    @property
+    def current(self) -> bool:
+        """Whether nothing has to be written."""
+        return not self.faults and self.old.text == self.new.text
+
+
+EMPTY = Document("", (), ())
+
+
+def sync(files: Iterable[Path], write: Writer, *, check: bool = False, force: bool = False) -> Iterator[Outcome]:
+    """Yield what becomes of each document; its blocks are refreshed unless `check` is set.
+
+    A document with a fault is left as it is, and so is one with a block that was edited by hand, without `force`.
+    """
+    for file in files:
+        try:
+            syntax, target = syntax_of(file), real(file)
+            if check:
+                yield _compared(file, read(target)[1], syntax, write)
+                continue
+            with locked(target):
+                data, text = read(target)
+                found = _compared(file, text, syntax, write)
+                if not found.current and not found.faults and (force or not found.edited):
+                    replace(target, data, found.new.text)
+            yield found
+        except SymscaleError as error:
+            yield Outcome(file, EMPTY, EMPTY, faults=(error,))
+
+
+def requests(files: Iterable[Path]) -> Iterator[tuple[str, Syntax, Path]]:
+    """Yield what the blocks of documents ask for, as far as these can be read."""
+    for file in files:
+        try:
+            syntax = syntax_of(file)
+            for block in document(read(real(file))[1], syntax).blocks:
+                yield block.request, syntax, file.parent
+        except SymscaleError:
+            continue
+
+
+def _compared(file: Path, text: str, syntax: Syntax, write: Writer) -> Outcome:
+    old = document(text, syntax)
+    faults, contents = list(old.faults), []
+    for block in old.blocks:
+        try:
+            contents.append(block.filled(write(block.request, syntax, file.parent)))
+        except SymscaleError as error:
+            faults.append(_unwritten(block, error))
+    faults += _labelled_twice(old.blocks, contents) if len(contents) == len(old.blocks) else []
+    if faults:
+        faults.sort(key=lambda each: each.number)
+        return Outcome(file, old, old, faults=tuple(each.error(str(file)) for each in faults))
+    new = document(old.rewritten(contents), syntax)
+    stale = tuple(
+        block
+        for block, other in zip(old.blocks, new.blocks, strict=True)
+        if (block.content(text), block.end.digest) != (other.content(new.text), other.end.digest)
+    )
+    edited = tuple(
+        block
+        for block, content in zip(old.blocks, contents, strict=True)
+        if block.content(text) != content and block.edited(text)
+    )
+    return Outcome(file, old, new, stale, edited)
+
+
+def _unwritten(block: Block, error: SymscaleError) -> Fault:
+    """Return the fault of a block that cannot be written, its caret under the word of the marker that is to blame."""
+    line = block.start.line
+    first = line.index(block.request, block.start.start)
+    found = line.find(error.text, first) if error.text and error.position is not None else -1
+    at = first if found < 0 else min(found + (error.position or 0), len(line.rstrip("\r\n")))
+    return Fault(block.start.number, line, at, error.message, error.hint)
+
+
+_LABEL = re.compile(r"\\label\{([^}]*)\}|<([\w:.-]+)>\s*$|\bid=\"([^\"]*)\"", re.MULTILINE)
+
+
+def _labelled_twice(blocks: Sequence[Block], contents: Sequence[str]) -> list[Fault]:
+    """Return a fault for each block with a label that an earlier one has: a reference would lead to either."""
+    seen: dict[str, Block] = {}
+    faults = []
+    for block, content in zip(blocks, contents, strict=True):
+        for label in ("".join(filter(None, found)) for found in _LABEL.findall(content)):
+            if seen.setdefault(label, block) is not block:
+                message = f"The label {label} is also that of the block in line {seen[label].start.number}."
+                faults.append(
+                    Fault(block.start.number, block.start.line, block.start.start, message, "Give one another label=….")
+                )
+    return faults

@@ -1,0 +1,385 @@
+"""Blocks in documents: found where they are, refreshed in one piece, and nothing else of a document touched."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symscale.errors import SymscaleError
+from symscale.paper import held
+from symscale.paper.blocks import document
+from symscale.paper.comments import HTML, LATEX, MARKDOWN, TYPST, Syntax
+from symscale.paper.difference import unified
+from symscale.paper.held import locked
+from symscale.paper.sync import Outcome, requests, sync
+
+MADE = {"claim": "\\[ x \\]", "two": "one\n\n  two", "value": "2550", "label": "x \\label{eq:x}"}
+MARKS = {
+    LATEX: ("% symscale: {}", "% end symscale"),
+    MARKDOWN: ("<!-- symscale: {} -->", "<!-- end symscale -->"),
+    HTML: ("<!-- symscale: {} -->", "<!-- end symscale -->"),
+    TYPST: ("// symscale: {}", "// end symscale"),
+}
+
+
+def written(request: str, syntax: Syntax, folder: Path) -> str:
+    """Stand in for the writer: what it writes of a request is in a table."""
+    if request not in MADE:
+        raise SymscaleError(f"There is no derivation {request!r}.", hint="Did you mean claim?")
+    return MADE[request]
+
+
+def refreshed(text: str, syntax: Syntax = LATEX) -> str:
+    found = document(text, syntax)
+    assert not found.faults
+    return found.rewritten([each.filled(MADE[each.request]) for each in found.blocks])
+
+
+def without_digest(text: str) -> str:
+    return re.sub(r"(end symscale) [0-9a-f]{8}", r"\1", text)
+
+
+BEFORE_AFTER = [
+    (LATEX, "% symscale: claim\n% end symscale\n", "% symscale: claim\n\\[ x \\]\n% end symscale\n"),
+    (LATEX, "%symscale:claim\n%%  end symscale", "%symscale:claim\n\\[ x \\]\n%%  end symscale"),
+    (
+        LATEX,
+        "a \r\n\t% symscale: two  \r\n\told\r\n\t% end symscale\t\r\nb",
+        "a \r\n\t% symscale: two  \r\n\tone\r\n\r\n\t  two\r\n\t% end symscale\t\r\nb",
+    ),
+    (LATEX, "\ufeff% symscale: claim\n% end symscale", "\ufeff% symscale: claim\n\\[ x \\]\n% end symscale"),
+    (LATEX, "% symscale: claim\r% end symscale\r", "% symscale: claim\r\\[ x \\]\r% end symscale\r"),
+    (
+        MARKDOWN,
+        "> <!-- symscale: two -->\n> <!-- end symscale -->\n",
+        "> <!-- symscale: two -->\n> one\n>\n>   two\n> <!-- end symscale -->\n",
+    ),
+    (
+        MARKDOWN,
+        "of <!-- symscale: value --><!-- end symscale --> and <!--symscale: value-->7<!--end symscale-->.",
+        "of <!-- symscale: value -->2550<!-- end symscale --> and <!--symscale: value-->2550<!--end symscale-->.",
+    ),
+    (
+        HTML,
+        "<p><!-- symscale: value -->1<!-- end symscale --></p>",
+        "<p><!-- symscale: value -->2550<!-- end symscale --></p>",
+    ),
+    (TYPST, "is /* symscale: value *//* end symscale */.", "is /* symscale: value */2550/* end symscale */."),
+    (TYPST, "  // symscale: claim\n  // end symscale\n", "  // symscale: claim\n  \\[ x \\]\n  // end symscale\n"),
+]
+
+
+@pytest.mark.parametrize(("syntax", "before", "after"), BEFORE_AFTER)
+def test_a_block_is_filled(syntax: Syntax, before: str, after: str) -> None:
+    made = refreshed(before, syntax)
+    assert without_digest(made) == after
+    assert refreshed(made, syntax) == made
+    assert not any(each.edited(made) for each in document(made, syntax).blocks)
+
+
+TYPED = [
+    (LATEX, "\\begin{verbatim}\n% symscale: claim\n% end symscale\n\\end{verbatim}\n"),
+    (LATEX, "\\begin{lstlisting}[language=TeX]\n% symscale: claim\n\\end{lstlisting}\n"),
+    (LATEX, "\\begin{minted}{tex}\n% symscale: claim\n\\end{minted}"),
+    (LATEX, "\\begin{comment}\n% symscale: claim\n\\end{comment}"),
+    (LATEX, "text % symscale: claim\n"),
+    (LATEX, "% symscale is a program\n% see symscale: the manual\n"),
+    (MARKDOWN, "```md\n<!-- symscale: claim -->\n```\n"),
+    (MARKDOWN, "- x\n  ~~~~\n  ~~~\n  <!-- symscale: claim -->\n  ~~~~\n"),
+    (MARKDOWN, "write `<!-- symscale: claim -->` and ``<!-- end symscale -->``"),
+    (MARKDOWN, "<!-- a comment\n<!-- symscale: claim\n-->"),
+    (MARKDOWN, "<pre>\n<!-- symscale: claim -->\n</pre>"),
+    (HTML, "<script>\n<!-- symscale: claim -->\n</SCRIPT>"),
+    (HTML, "<!--\n  symscale: claim\n-->"),
+    (TYPST, "```typ\n// symscale: claim\n```"),
+    (TYPST, "/* /* */\n// symscale: claim\n*/"),
+    (TYPST, "see https://symscale: claim // symscale: claim"),
+]
+
+
+@pytest.mark.parametrize(("syntax", "text"), TYPED)
+def test_what_is_printed_as_it_is_typed_has_no_blocks(syntax: Syntax, text: str) -> None:
+    start, end = MARKS[syntax]
+    block = f"\n{start.format('claim')}\n{end}\n"
+    found = document(text + block, syntax)
+    assert not found.faults
+    assert [each.start.number for each in found.blocks] == [(text + "\n").count("\n") + 1]
+
+
+OPENS_NOTHING = [
+    (LATEX, "\\verb|\\begin{verbatim}| and \\% % \\begin{comment}\n"),
+    (LATEX, "\\verb+%+ \\begin{verbatim}x\\end{verbatim} y\n"),
+    (MARKDOWN, "a ` b `` c <!-- d --> ```e```\n"),
+    (HTML, "<!-- a --> <script>b</script>\n"),
+    (TYPST, '#let a = "/*"; `b` ``, https://c // /*\n'),
+]
+
+
+@pytest.mark.parametrize(("syntax", "text"), OPENS_NOTHING)
+def test_what_only_looks_like_the_start_of_a_listing(syntax: Syntax, text: str) -> None:
+    start, end = MARKS[syntax]
+    assert len(document(f"{text}{start.format('claim')}\n{end}\n", syntax).blocks) == 1
+
+
+FAULTS = [
+    (LATEX, "x\n% symscale: claim\nlost\n", [(2, "has no end marker")]),
+    (LATEX, "% end symscale\n", [(1, "none has begun")]),
+    (LATEX, "% symscale:\n% end symscale\n", [(1, "asks for nothing"), (2, "none has begun")]),
+    (
+        LATEX,
+        "% symscale: claim\n% symscale: value\n% end symscale\n% end symscale\n",
+        [(2, "inside the one of line 1")],
+    ),
+    (LATEX, "% symscale: claim\n% symscale: value\n% end symscale\n", [(1, "has no end marker")]),
+    (LATEX, "% symscale: claim\n% end symscale 12\n", [(1, "has no end marker"), (2, "no end marker")]),
+    (LATEX, "\\begin{verbatim}\n% symscale: claim\n% end symscale\n", [(1, "swallow the marker in line 2")]),
+    (MARKDOWN, "<!-- symscale: claim\n<!-- end symscale -->\n", [(1, "does not end in its line")]),
+    (MARKDOWN, "a <!-- symscale: claim -->\n<!-- end symscale -->\n", [(1, "its partner in line 2")]),
+    (MARKDOWN, "<!-- symscale: claim -->\nb <!-- end symscale -->\n", [(2, "its partner in line 1")]),
+    (TYPST, "`\n// symscale: claim\n// end symscale\n", [(1, "no end (`)")]),
+]
+
+
+@pytest.mark.parametrize(("syntax", "text", "faults"), FAULTS)
+def test_a_marker_without_its_partner_is_a_fault(syntax: Syntax, text: str, faults: list[tuple[int, str]]) -> None:
+    found = document(text, syntax).faults
+    assert [each.number for each in found] == [number for number, _ in faults]
+    for each, (number, words) in zip(found, faults, strict=True):
+        assert words in each.message
+        shown = str(each.error("a.tex")).split("\n")
+        assert shown[0].startswith(f"a.tex:{number}: ")
+        assert shown[1].strip() == text.split("\n")[number - 1].strip()
+        assert shown[2].strip() == "^"
+
+
+PLAIN = st.text(alphabet=' \tax\\{}$%`~<>!-/*"\r\n\u2028é', max_size=60)
+
+
+@given(st.lists(st.tuples(PLAIN, st.sampled_from(sorted(MADE))), max_size=4), PLAIN, st.sampled_from(list(MARKS)))
+@settings(max_examples=150, deadline=None)
+def test_all_outside_of_blocks_is_kept(parts: list[tuple[str, str]], last: str, syntax: Syntax) -> None:
+    start, end = MARKS[syntax]
+    ending = "\r\n" if "\r\n" in last else "\n"
+    text = "".join(f"{plain}{ending}{start.format(name)}{ending}{end}{ending}" for plain, name in parts) + last
+    found = document(text, syntax)
+    if found.faults:
+        return
+    made = found.rewritten([each.filled(MADE[each.request]) for each in found.blocks])
+    again = document(made, syntax)
+    assert [each.request for each in again.blocks] == [each.request for each in found.blocks]
+    assert again.rewritten([each.filled(MADE[each.request]) for each in again.blocks]) == made
+    # taking out what the blocks hold gives back the document
+    assert without_digest(again.rewritten(["" for _ in again.blocks])) == text
+
+
+# ------------------------------------------------------------------ files
+
+FRESH = "% symscale: claim\n% end symscale\n"
+
+
+def run(*files: Path, check: bool = False, force: bool = False) -> list[Outcome]:
+    return list(sync(files, written, check=check, force=force))
+
+
+def paper(folder: Path, text: str = FRESH, name: str = "paper.tex") -> Path:
+    file = folder / name
+    file.write_bytes(text.encode())
+    return file
+
+
+def test_sync_then_check_is_clean(tmp_path: Path) -> None:
+    file = paper(tmp_path, f"a\n{FRESH}b\n")
+    (before,) = run(file, check=True)
+    assert len(before.stale) == 1
+    assert file.read_text() == f"a\n{FRESH}b\n"
+    run(file)
+    assert without_digest(file.read_text()) == "a\n% symscale: claim\n\\[ x \\]\n% end symscale\nb\n"
+    stamp = file.stat().st_mtime_ns
+    (after,) = run(file, check=True)
+    assert after.current
+    run(file)
+    assert file.stat().st_mtime_ns == stamp
+
+
+@given(st.lists(st.tuples(PLAIN, st.sampled_from(sorted(MADE)), st.booleans()), max_size=5))
+@settings(max_examples=30, deadline=None)
+def test_the_difference_is_what_patch_reads(parts: list[tuple[str, str, bool]]) -> None:
+    if shutil.which("patch") is None:
+        pytest.skip("there is no patch")
+    plain = "a\nb\nc\nd\ne\n"
+    text = "".join(
+        f"{plain if far else ''}{before}\n% symscale: {name}\nold\n% end symscale\n" for before, name, far in parts
+    ).replace("\r", "")
+    old = document(text, LATEX)
+    if old.faults:
+        return
+    new = document(refreshed(text), LATEX)
+    shown = unified(old, new, "paper.tex")
+    with tempfile.TemporaryDirectory() as folder:
+        file = paper(Path(folder), text)
+        call = ["patch", "--quiet", "--binary", str(file)]
+        subprocess.run(call, input=shown.encode(), check=True, capture_output=True)
+        assert file.read_bytes().decode() == new.text
+    assert not unified(new, new, "paper.tex")
+
+
+def test_an_edit_by_hand_is_not_lost(tmp_path: Path) -> None:
+    file = paper(tmp_path)
+    run(file)
+    edited = file.read_text().replace("x", "my own x")
+    file.write_text(edited)
+    (found,) = run(file)
+    assert len(found.edited) == 1
+    assert file.read_text() == edited
+    run(file, force=True)
+    assert "my own" not in file.read_text()
+
+
+def test_what_stood_there_before_is_an_edit_too(tmp_path: Path) -> None:
+    text = "% symscale: claim\n\\[ y \\]\n% end symscale\n"
+    file = paper(tmp_path, text)
+    assert run(file)[0].edited
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("change", [lambda text: text.replace("\n", "\r\n"), lambda text: text.replace("\\[", "  \\[")])
+def test_white_space_is_no_edit(tmp_path: Path, change) -> None:
+    file = paper(tmp_path)
+    run(file)
+    file.write_bytes(change(file.read_text()).encode())
+    (found,) = run(file)
+    assert not found.edited
+    assert run(file, check=True)[0].current
+
+
+def test_a_written_block_whose_request_changes_is_refreshed(tmp_path: Path) -> None:
+    file = paper(tmp_path)
+    run(file)
+    file.write_text(file.read_text().replace("claim", "value"))
+    (found,) = run(file)
+    assert found.stale
+    assert not found.edited
+    assert "2550" in file.read_text()
+
+
+def test_a_faulty_document_does_not_stop_the_others(tmp_path: Path) -> None:
+    bad = paper(tmp_path, FRESH + "% symscale: clam on=tpu\n% end symscale\n", "bad.tex")
+    good = paper(tmp_path, name="good.tex")
+    first, second = run(bad, good)
+    assert bad.read_text() == FRESH + "% symscale: clam on=tpu\n% end symscale\n"
+    assert "\\[" in good.read_text()
+    assert second.stale
+    assert str(first.faults[0]) == (
+        f"{bad}:3: There is no derivation 'clam on=tpu'.\n"
+        "    % symscale: clam on=tpu\n                ^\nDid you mean claim?"
+    )
+
+
+def test_two_blocks_with_one_label(tmp_path: Path) -> None:
+    one = "% symscale: label\n% end symscale\n"
+    (found,) = run(paper(tmp_path, one + one))
+    assert "paper.tex:3: The label eq:x is also that of the block in line 1." in str(found.faults[0])
+
+
+def test_files_that_cannot_be_refreshed(tmp_path: Path) -> None:
+    (tmp_path / "folder.tex").mkdir()
+    (tmp_path / "circle.tex").symlink_to(tmp_path / "circle.tex")
+    latin = tmp_path / "latin.tex"
+    latin.write_bytes(b"a\nb\xe9\n" + FRESH.encode())
+    fixed = paper(tmp_path, name="fixed.tex")
+    fixed.chmod(0o444)
+    table = {
+        tmp_path / "none.tex": "No such file",
+        tmp_path / "folder.tex": "is a folder",
+        tmp_path / "circle.tex": "cannot be read",
+        paper(tmp_path, name="paper.pdf"): "'.pdf' is of no kind that has blocks",
+        latin: "latin.tex:2: Byte 2 of this line, 0xe9, is not UTF-8",
+        fixed: "is read-only",
+    }
+    for file, words in table.items():
+        (found,) = run(file)
+        assert words in str(found.faults[0]), file
+    assert fixed.read_text() == FRESH
+    assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(".")) == []
+
+
+def test_links_and_permissions_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    file = paper(tmp_path / "real")
+    file.chmod(0o640)
+    link = tmp_path / "paper.tex"
+    link.symlink_to(Path("real") / "paper.tex")
+    run(link)
+    assert link.is_symlink()
+    assert "\\[" in file.read_text()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_document_that_an_editor_saves_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    file = paper(tmp_path)
+
+    def slow(request: str, syntax: Syntax, folder: Path) -> str:
+        file.write_text("saved " + FRESH)
+        return "x"
+
+    (found,) = sync([file], slow)
+    assert "was changed by another program" in str(found.faults[0])
+    assert file.read_text() == "saved " + FRESH
+    assert os.listdir(tmp_path) == ["paper.tex"]
+
+
+def _refresh(file: Path, start: float) -> None:
+    time.sleep(max(0.0, start - time.time()))
+    (found,) = sync([file], lambda *_: time.sleep(0.1) or "x")
+    assert not found.faults
+
+
+def test_two_at_once_both_end_well(tmp_path: Path) -> None:
+    file = paper(tmp_path, FRESH * 2)
+    context = multiprocessing.get_context("fork" if os.name == "posix" else "spawn")
+    both = [context.Process(target=_refresh, args=(file, time.time() + 0.2)) for _ in range(2)]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join(20)
+    assert [each.exitcode for each in both] == [0, 0]
+    assert without_digest(file.read_text()) == "% symscale: claim\nx\n% end symscale\n" * 2
+    assert os.listdir(tmp_path) == ["paper.tex"]
+
+
+def test_a_document_held_too_long_is_an_error(tmp_path: Path) -> None:
+    file = paper(tmp_path)
+    with locked(file), pytest.raises(SymscaleError, match="held by another"), locked(file, patience=0.05):
+        pass
+    assert held.PATIENCE > 10
+
+
+def test_what_documents_ask_for(tmp_path: Path) -> None:
+    file = paper(tmp_path, FRESH * 2)
+    assert list(requests([tmp_path / "none.tex", file])) == [("claim", LATEX, tmp_path)] * 2
+
+
+HOSTILE = ["`", "``` ", "<!-- symscale: a -->", "<!-- ", "\\begin{verbatim}", "\\verb|", "/*", '"', "symscale %", "\n"]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("syntax", list(MARKS), ids=lambda each: each.name)
+def test_long_lines_take_linear_time(syntax: Syntax, piece: str) -> None:
+    def spent(length: int) -> float:
+        text = piece * (length // len(piece)) + " symscale"
+        start = time.process_time()
+        document(text, syntax)
+        return time.process_time() - start
+
+    assert spent(200_000) < 20 * spent(20_000) + 0.1
