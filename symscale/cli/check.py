@@ -13,7 +13,7 @@ from symscale.cli.output import write
 
 if TYPE_CHECKING:
     from symscale.exercise.exercise import Exercise
-    from symscale.exercise.sheet import Entry
+    from symscale.exercise.sheet import Entry, Judged
 
 VARY = click.option("--vary", type=int, metavar="SEED", help="The variant with the numbers that a seed draws.")
 STYLE = click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -56,7 +56,7 @@ def check(
     symscale check --file answers.toml --format json
     """
     from symscale.errors import SymscaleError
-    from symscale.exercise.sheet import Entry, judged, sheet
+    from symscale.exercise.sheet import Entry, sheet
     from symscale.report import desk
 
     if bool(file) == bool(id):
@@ -65,7 +65,7 @@ def check(
         raise SymscaleError(f"There is no answer to {id[:60]}.", hint=f'Write symscale check {id[:60]} "…".')
     if file and (what or vary is not None):
         raise SymscaleError("--what and --vary belong to one answer.", hint="A sheet has them beside each id.")
-    found = list(sheet(Path(file))) if file else [judged(Entry(id, answer.replace("\\n", "\n"), what, vary))]
+    found = list(sheet(Path(file))) if file else [_one(Entry(id, answer.replace("\\n", "\n"), what, vary), style)]
     rows = [(each, _asked(each.entry) if each.verdict is not None else None) for each in found]
     if style == "json":
         write(desk.verdict_json(rows, show=show), output)
@@ -76,6 +76,19 @@ def check(
     if any(each.verdict is None for each in found):
         return 2
     return int(not all(each.verdict is not None and each.verdict.accepted for each in found))
+
+
+def _one(entry: Entry, style: str) -> Judged:
+    """Judge one answer; JSON has a row for one that cannot be read too, as a sheet has."""
+    from symscale.errors import SymscaleError
+    from symscale.exercise.sheet import Judged, judged
+
+    try:
+        return judged(entry)
+    except SymscaleError as error:
+        if style == "text":
+            raise
+        return Judged(entry, fault=str(error))
 
 
 def _asked(entry: Entry) -> Exercise:

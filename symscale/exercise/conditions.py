@@ -18,17 +18,21 @@ from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
 from symscale.exercise.units import dimension
 from symscale.exercise.verdict import RIGHT, UNEXPLAINED, WRONG, Verdict
+from symscale.notation.formula import parse_relation
 from symscale.notation.text import relation_text, to_text
 from symscale.quantity.unit import Unit
 from symscale.solve import conjunction, crossover, same
 from symscale.solve.exact import value_at
 from symscale.solve.relation import MIRROR, Case, Interval, Relation, Solution
 
+OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 CLOSED = {">": ">=", "<": "<="}
 
 
 def relations(answer: Relations, exercise: Exercise) -> Verdict:
     """Judge relations: with each crossover that has their symbols, first the headline."""
+    if exercise.headline.words in ("yes", "no"):
+        return _as_word(answer, exercise)
     stated = [in_general(each, exercise) for each in answer.each]
     nowhere = next((each for each in stated if each.op in CLOSED and same_formula(each.lhs, each.rhs)), None)
     if nowhere is not None:
@@ -45,6 +49,21 @@ def relations(answer: Relations, exercise: Exercise) -> Verdict:
         return right
     about = right.asked.what if right.asked is not None else ""
     return Verdict(WRONG, f"This is about {about}; {exercise.headline.what} is asked for.")
+
+
+def _as_word(answer: Relations, exercise: Exercise) -> Verdict:
+    """Judge a relation where yes or no is asked: the one in question is a yes, its opposite a no.
+
+    Raises SymscaleError for another.
+    """
+    asked = exercise.headline
+    lhs, op, rhs, _ = parse_relation(asked.what)
+    question = Relation(lhs, op, rhs)
+    for word, relation in (("yes", question), ("no", Relation(lhs, OPPOSITE[op], rhs))):
+        if len(answer.each) == 1 and _among(answer.each[0], [relation]):
+            said = f"This says {word} to {relation_text(lhs, op, rhs)}."
+            return Verdict(RIGHT if asked.words == word else WRONG, said, asked)
+    raise SymscaleError(f"{exercise.id} asks whether {relation_text(lhs, op, rhs)}.", hint="Write yes or no.")
 
 
 def in_general(relation: Relation, exercise: Exercise) -> Relation:
@@ -65,6 +84,10 @@ def _quantities(answer: Relations, exercise: Exercise) -> Verdict:
         return Verdict(WRONG, f"It says nothing about {exercise.headline.what}.", exercise.headline)
     if len(answer.each) == 1:
         only = answer.each[0]
+        best = exercise.headline.optimum
+        if best is not None and only.op != "==":
+            said = f"The best size of {to_text(best.variable)} is asked for, not a bound."
+            return Verdict(WRONG, said, exercise.headline)
         for name, value in ((only.lhs, only.rhs), (only.rhs, only.lhs)):
             if value.is_number and name.free_symbols:
                 found = number(Number(value, _half(value), sp.S.One, None, name), exercise)

@@ -52,6 +52,8 @@ def directions(found: Setting) -> Iterator[Reading]:
         yield Reading(f"one direction of each link ({name}/2)", _times(found, name, HALF), (name,))
         for axes in (2, 3):
             yield Reading(f"{axes} physical axes ({axes}*{name})", _times(found, name, sp.Integer(axes)), (name,))
+        if any(each.p % 3 == 0 or each.q % 3 == 0 for each in found.expr.atoms(sp.Rational)):
+            yield Reading(f"one of three physical axes ({name}/3)", _times(found, name, Q(1, 3)), (name,))
     for name in _named(found, *ONE):
         yield Reading(f"both directions of each link (2*{name})", _times(found, name, TWO), (name,))
 

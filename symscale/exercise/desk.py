@@ -14,7 +14,7 @@ from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.judge import formula, number
 from symscale.exercise.names import aliases, known, multiplied
 from symscale.exercise.reading import Answer, Formula, Number, Relations, Sent, Sizes, Word, read_answer
-from symscale.exercise.structures import collectives, mesh, word
+from symscale.exercise.structures import collectives, mesh, with_axes, word
 from symscale.exercise.table import rows, table
 from symscale.exercise.verdict import RIGHT, WRONG, Verdict
 
@@ -35,8 +35,8 @@ def check(exercise: Exercise, text: str, defined: Collection[sp.Symbol] = ()) ->
         return table(several, exercise)
     # what is counted may stand behind its number: 64 rows
     counted = re.compile(rf"(?<=\d)\s+{re.escape(asked.what)}\s*$")
-    plain, names = multiplied(counted.sub("", text), exercise), aliases(exercise)
-    answer = read_answer(plain, names)
+    plain, names = with_axes(multiplied(counted.sub("", text), exercise), exercise), aliases(exercise)
+    answer = read_answer(plain, names, about=_unknown(asked))
     try:
         verdict = _judged(known(answer, exercise, defined), exercise)
     except SymscaleError as refused:
@@ -47,6 +47,13 @@ def check(exercise: Exercise, text: str, defined: Collection[sp.Symbol] = ()) ->
     return again if again is not None and again.accepted else verdict
 
 
+def _unknown(asked: Asked) -> sp.Expr | None:
+    """Return what "> 2550" is said of."""
+    if asked.crossover is not None:
+        return asked.crossover.headline.unknown
+    return asked.settings[0].of_what if asked.settings else None
+
+
 def _raised(error: SymscaleError) -> NoReturn:
     raise error
 
@@ -55,7 +62,7 @@ def _of_letters(text: str, first: Answer, exercise: Exercise) -> Verdict | None:
     """Judge a text once more with letters side by side as a product: BW is B*W then; None where it says no other."""
     names = {name: meant for name, meant in aliases(exercise).items() if name not in ("BW", "bw")}
     try:
-        answer = read_answer(text, names, letters=True)
+        answer = read_answer(text, names, letters=True, about=_unknown(exercise.headline))
         return None if answer == first else _judged(known(answer, exercise), exercise)
     except SymscaleError:
         return None
@@ -81,8 +88,10 @@ def _judged(answer: Answer, exercise: Exercise) -> Verdict:
 def _size(answer: Number, exercise: Exercise) -> Sizes | None:
     """Return the mesh that one whole size answers, of either axis, where whole meshes are compared."""
     best, value = exercise.headline.optimum, answer.value
-    if best is None or not best.integers or not value.is_Integer or value < 1:
+    if best is None or not best.integers or not value.is_Integer:
         return None
+    if value < 1:
+        raise SymscaleError("A mesh axis has one chip at least.", hint="Write whole sizes from 1, as in X=16, Y=4.")
     if answer.named in (None, best.variable):
         return Sizes({str(best.variable): int(value)})
     mesh_axes = exercise.layer.program.mesh if exercise.layer is not None else {}

@@ -44,7 +44,7 @@ def number(answer: Number, exercise: Exercise) -> Verdict:
     answer = in_named_time(answer, asked)
     for setting, value in found:
         if (_close(answer, value) or _whole(answer, value, asked)) and unit_fits(answer, setting):
-            return Verdict(RIGHT, _rounding(answer, value), asked, ratio=_ratio(answer.value, value))
+            return _found(answer, value, asked)
     exact = _exact(asked)
     if exact is not None and (_close(answer, exact) or _whole(answer, exact, asked)) and unit_fits(answer, found[0][0]):
         return Verdict(RIGHT, f"It is {format_number(exact, 6)} without the limits of the derivation.", asked)
@@ -54,7 +54,7 @@ def number(answer: Number, exercise: Exercise) -> Verdict:
             return verdict
     setting, value = found[0]
     if _too_few(answer, value, asked):
-        return Verdict(WRONG, f"It is {format_number(value, 6)}, and {answer.value} falls short.", asked)
+        return Verdict(WRONG, f"{answer.value} falls short: part of a chip is one more.", asked)
     far = abs(answer.value - value) > NEARBY * abs(value)
     known = [
         each
@@ -68,6 +68,17 @@ def number(answer: Number, exercise: Exercise) -> Verdict:
         return explained(known, asked, exercise, _ratio(answer.value, value))
     other = _another(answer, exercise, asked)
     return Verdict(WRONG, other or UNEXPLAINED, asked, ratio=_ratio(answer.value, value))
+
+
+def _found(answer: Number, value: sp.Expr, asked: Asked) -> Verdict:
+    """Return the verdict on the right number; a border that is named, X = 47,058, says nothing of its side."""
+    said, kind, ratio = _rounding(answer, value), RIGHT, _ratio(answer.value, value)
+    if asked.optimum is not None and asked.optimum.integers and not answer.value.is_Integer:
+        kind, said = LEADING, "It is the best of all real sizes; the best whole size is asked for."
+    side = _bound(asked)
+    if answer.named is not None and side is not None:
+        said = f"{said} This is the border; the condition is {asked.what} {'>=' if side else '<='} it.".strip()
+    return Verdict(kind, said, asked, ratio=ratio)
 
 
 def on_other_terms(asked: Asked, exercise: Exercise, fits: Fits) -> list[Found]:
@@ -159,6 +170,7 @@ def _pairs(answer: Number) -> int:
 
 def explained(found: list[Found], asked: Asked, exercise: Exercise, ratio: float | None) -> Verdict:
     """Return the verdict on an answer that conventions or slips give: the harmless ones are named first."""
+    found = list(_simplest(found))
     harmless = [each for each in found if each.harmless]
     words = tuple(dict.fromkeys(str(each) for each in (harmless or found)))[:MOST_NAMED]
     chosen = (harmless or found)[0]
@@ -171,6 +183,16 @@ def explained(found: list[Found], asked: Asked, exercise: Exercise, ratio: float
         how = "It is right" if harmless else "The derivation gives this"
         said = f"{how} with {words[0]}."
     return Verdict(kind, said, asked, words, ratio, _parting(chosen, exercise))
+
+
+def _simplest(found: list[Found]) -> Iterator[Found]:
+    """Yield what explains an answer, the simplest first, without what only adds to a simpler one."""
+    kept: list[set[str]] = []
+    for each in sorted(found, key=lambda one: len(one.readings)):
+        words = {reading.words for reading in each.readings}
+        if not any(one < words for one in kept):
+            kept.append(words)
+            yield each
 
 
 def _parting(found: Found, exercise: Exercise) -> int:

@@ -10,6 +10,7 @@ import sympy as sp
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.reading import Answer, Formula, Relations
+from symscale.notation.formula import parse_relation
 from symscale.vocabulary import entry
 
 #: What people write for the names of the table; of several the first that the exercise has.
@@ -57,6 +58,9 @@ def _names(asked: Collection[Asked]) -> set[str]:
 def _symbols(asked: Asked) -> Iterator[sp.Symbol]:
     for one in asked.settings:
         yield from one.expr.free_symbols | one.of_what.free_symbols
+    if asked.words in ("yes", "no"):
+        lhs, _, rhs, _ = parse_relation(asked.what)
+        yield from lhs.free_symbols | rhs.free_symbols
     if asked.crossover is not None:
         for case in asked.crossover.headline.cases:
             yield from {name for each in case.when for name in each.free_symbols}

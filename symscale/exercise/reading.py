@@ -12,11 +12,11 @@ from typing import TypeAlias
 import sympy as sp
 
 from symscale.errors import NotationError, SymscaleError
-from symscale.exercise.wording import cleaned
+from symscale.exercise.wording import cleaned, compared
 from symscale.frozen import dataclass
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.formula_lexer import check_length
-from symscale.quantity.unit import Unit, parse_quantity, parse_unit
+from symscale.quantity import PURE, Unit, parse_quantity, parse_unit
 from symscale.solve.relation import Relation
 
 
@@ -74,10 +74,11 @@ class Word:
 
 @dataclass(frozen=True)
 class Spelling:
-    """What names stand for, and whether letters side by side are a product."""
+    """What names stand for, whether letters side by side are a product, and what "> 2550" is said of."""
 
     aliases: Mapping[str, str] | None = None
     letters: bool = False
+    about: sp.Expr | None = None
 
 
 Answer: TypeAlias = Number | Formula | Relations | Sent | Sizes | Word
@@ -93,25 +94,30 @@ _KINDS = {"allgather": "AllGather", "ag": "AllGather", "reducescatter": "ReduceS
 _KINDS |= {"allreduce": "AllReduce", "ar": "AllReduce", "alltoall": "AllToAll", "a2a": "AllToAll"}
 _KINDS |= {"permute": "Permute", "collectivepermute": "Permute", "ppermute": "Permute"}
 _KIND = r"all[-_ ]?(?:gather|reduce|to[-_ ]?all)|reduce[-_ ]?scatter|(?:collective[-_ ]?|p)?permute|AG|RS|AR|A2A"
-_AXES = rf"\w+(?:\s*,\s*(?!(?:{_KIND})\b)\w+)*"
+_AXES = rf"\w+(?:\s*,\s*(?!(?:{_KIND}|then|and)\b)\w+)*"
+_OVER_AXES = rf"(?:over|along|on)\s+({_AXES})"
 _COLLECTIVE = re.compile(
-    rf"\s*({_KIND})\s*(?:_?\s*(\{{[\w, ]+\}}|(?-i:[A-Z]+(?:,[A-Z]+)*))(?![\w\[])|(?:over|along|on)\s+({_AXES}))?"
-    r"\s*(?:\(\s*([^()]*?)\s*\)|(?:of\s+)?(\w+\[[^\]]*\](?:\{[^}]*\})?|\w+)?)\s*",
+    rf"\s*({_KIND})\s*(?:_?\s*(\{{[\w, ]+\}}|(?-i:[A-Z]+(?:,[A-Z]+)*))(?![\w\[])|{_OVER_AXES})?"
+    rf"\s*(?:\(\s*([^()]*?)\s*\)|(?:of\s+)?(?!over\b|and\b|then\b)(\w+\[[^\]]*\](?:\{{[^}}]*\}})?|\w+)?)\s*(?:{_OVER_AXES})?",
     re.IGNORECASE,
 )
-_SIZE = re.compile(r"\s*([A-Za-z]\w*)\s*(?:=|:)\s*(\d[\d,_]*)\s*")
+_SIZE = re.compile(r"\s*([A-Za-z]\w*)\s*(?:=|:)\s*(-?\d[\d,_]*(?:\s*(?:\^|\*\*?)\s*\d+)*)\s*")
 _NEXT_SIZE = re.compile(r"[,;]\s*(?=[A-Za-z])|\s+and\s+|×|\s+x\s+|\s+(?=[A-Z]\s*=)")
-_SIDES = re.compile(r"(<=|>=|=<|=>|==|≤|≥|\\leq?(?![a-z])|\\geq?(?![a-z])|\\lt|\\gt|<|>|=)")
+_SIDES = re.compile(r"(<<|>>|<=|>=|=<|=>|==|[≪≫≤≥]|\\(?:ll|gg|leq?|geq?)(?![a-z])|\\lt|\\gt|<|>|=)")
 _AND = re.compile(r"\s+and\s+|\s*;\s*|\s*,\s*(?=[A-Za-z\\][^,]*[<>=≤≥])|\\text\{ and \}|\s*∧\s*|\s*&&?\s*")
 _LIKE_A_NUMBER = re.compile(r"[+-]?[\d.,_]+\s*[A-Za-zµμ$%][\w/ $%µμ]*")
 _COUNTED = re.compile(r"\s+(?:token|chip|element|layer|byte|second|FLOP|sequence|param)s?(?:\s*(?:per|/)\s*[a-z]+)?$")
 _PROSE = re.compile(r"(?<![\\_{\w])(?!(?:sqrt|max|min|log|exp|ceil|floor|alpha|beta)\b)[a-z]{2,}(?![\w}])")
 _ARITHMETIC = re.compile(r"([\d\s.,^*/+(){}×·-]*[\d)}])\s*([A-Za-zµ%$][\w/ µ%$]*)")
+_OVER = re.compile(r"\s+([/÷*×·])\s+(?=\(?\d)")
+_NOTHING = re.compile(r"no (?:communication|collectives?)|nothing is (?:sent|communicated)", re.IGNORECASE)
 _DIGITS = re.compile(r"[+-]?(\d[\d,_ ]*(?:\{,\}\d+)*\.?\d*|\.\d+)")
 
 
-def read_answer(text: str, aliases: Mapping[str, str] | None = None, *, letters: bool = False) -> Answer:
-    """Return what a text answers; with `letters`, those side by side are a product.
+def read_answer(
+    text: str, aliases: Mapping[str, str] | None = None, *, letters: bool = False, about: sp.Expr | None = None
+) -> Answer:
+    """Return what a text answers; with `letters`, those side by side are a product; "> 2550" is said `about` something.
 
     Raises NotationError, with the place, where it is none of the kinds there are.
     """
@@ -119,7 +125,10 @@ def read_answer(text: str, aliases: Mapping[str, str] | None = None, *, letters:
     plain = cleaned(text)
     if not plain:
         raise NotationError("there is no answer", text=text, position=0, hint="write C/W, 11.5 ms, B > 2550, yes …")
-    return _word(plain) or _sent(plain) or _mesh(plain) or _stated(plain, Spelling(aliases, letters))
+    signed = compared(plain)
+    # no fewer than 2550 is no `no`
+    said = None if signed[0] in "<>" else _word(plain)
+    return said or _sent(plain) or _mesh(plain) or _stated(signed, Spelling(aliases, letters, about))
 
 
 def _mesh(text: str) -> Sizes | None:
@@ -127,13 +136,22 @@ def _mesh(text: str) -> Sizes | None:
     parts = [_SIZE.fullmatch(part) for part in _NEXT_SIZE.split(text)]
     if len(parts) < 2 or not all(parts):
         return None
-    sizes = [(part[1], int(re.sub(r"[,_]", "", part[2]))) for part in parts if part]
+    sizes = [(part[1], _size(part[2], text)) for part in parts if part]
     if len(dict(sizes)) < len(sizes):
         raise NotationError("an axis has two sizes", text=text, position=0, hint="write each axis once: X=16, Y=4")
     return Sizes(dict(sizes))
 
 
+def _size(written: str, text: str) -> int:
+    size = parse_formula(re.sub(r"[,_]", "", written)).expr
+    if size < 1:
+        raise NotationError("a mesh axis has one chip at least", text=text, position=text.find(written))
+    return int(size)
+
+
 def _word(text: str) -> Word | None:
+    if _NOTHING.fullmatch(text):
+        return Word("none")
     match = _WORD.fullmatch(text)
     word = WORDS.get(match[1].lower()) if match else None
     # `N = 5`, `Y` and `y/2` are no words, and `no yes` is no answer
@@ -153,14 +171,14 @@ def _sent(text: str) -> Sent | None:
             return None
         found.append(_collective(match))
         at = match.end()
-        rest = re.match(r"(?:[,;+]|->|→|and\b|then\b)?\s*", text[at:])
+        rest = re.match(r"(?:[,;+]|->|→)?\s*(?:and\b|then\b)?\s*", text[at:])
         at += rest.end() if rest else 0
     return Sent(tuple(found)) if found else None
 
 
 def _collective(match: re.Match[str]) -> tuple[str, tuple[str, ...], str]:
     kind = _KINDS[re.sub(r"[-_ ]", "", match[1]).lower()]
-    written = match[2] or match[3] or ""
+    written = match[2] or match[3] or match[6] or ""
     names = re.findall(r"\w+", written)
     axes = list(names[0]) if len(names) == 1 and names[0].isupper() else names
     return kind, tuple(axes), (match[4] or match[5] or "").strip()
@@ -195,8 +213,12 @@ def _equation(text: str, spelling: Spelling) -> Answer:
 
 
 def _relation(left: str, sign: str, right: str, text: str, spelling: Spelling) -> Relation:
+    if sign in ("<<", ">>", "≪", "≫", "\\ll", "\\gg"):
+        hint = "write > or >=, and the border"
+        raise NotationError("how much is much is not said", text=text, position=text.find(sign), hint=hint)
     op = parse_relation(f"a {sign} b").op if sign not in ("=<", "=>") else {"=<": "<=", "=>": ">="}[sign]
-    sides = [_side(each, text, spelling) for each in (left, right)]
+    whole = left.strip() or spelling.about is None
+    sides = [_side(left, text, spelling) if whole else spelling.about, _side(right, text, spelling)]
     return Relation(sides[0], "==" if op == "=" else op, sides[1])
 
 
@@ -223,8 +245,29 @@ def _value(part: str, text: str, spelling: Spelling) -> Number | Formula:
     return Number(amount.value, half, digit, amount.unit if amount.unit.word else None)
 
 
+def _rate(plain: str) -> Number | None:
+    """Return what products and quotients of quantities write: 459 TFLOP/s / 180 GB/s; None where it is none."""
+    signs, parts = _OVER.findall(plain), _OVER.split(plain)[::2]
+    value, dimension = sp.S.One, PURE
+    for sign, part in zip(["*", *signs], parts, strict=True):
+        try:
+            amount = parse_quantity(part.strip().removeprefix("(").removesuffix(")").strip())
+        except SymscaleError:
+            return None
+        if sign in "/÷" and not amount.value:
+            return None
+        value = value / amount.value if sign in "/÷" else value * amount.value
+        dimension = dimension / amount.unit.dimension if sign in "/÷" else dimension * amount.unit.dimension
+    # FLOPs per byte count tokens, in the dtype that is meant
+    unit = None if dimension in (PURE, PURE / parse_unit("B").dimension) else Unit(sp.S.One, dimension, str(dimension))
+    return Number(value, abs(value) / 10**9, sp.S.Zero, unit)
+
+
 def _measured(plain: str) -> Number | None:
     """Return what arithmetic with a unit behind it writes: 2^34 B, 16 * 2^30 bytes; None where it is none."""
+    found = _rate(plain) if _OVER.search(plain) else None
+    if found is not None:
+        return found
     match = _ARITHMETIC.fullmatch(plain)
     try:
         unit = parse_unit(match[2]) if match else None

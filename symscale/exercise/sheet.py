@@ -16,7 +16,7 @@ from symscale.frozen import dataclass
 
 KEYS = ("id", "answer", "what", "vary")
 EXAMPLE = '[[answer]]\nid = "training/fsdp"\nanswer = "B/X > C/W"'
-LARGEST = 2_000_000
+LARGEST, MOST_ANSWERS = 2_000_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,8 @@ def _rows(path: Path) -> list[dict[str, object]]:
     found = content.get("answer")
     if not isinstance(found, list) or not found or not all(isinstance(each, dict) for each in found):
         raise SymscaleError(f"{path.name} has no answers.", hint=f"Write\n{EXAMPLE}")
+    if len(found) > MOST_ANSWERS:
+        raise SymscaleError(f"{path.name} has {len(found):,} answers; {MOST_ANSWERS:,} are the most.", hint="Split it.")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,8 +14,12 @@ from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.judge import number
 from symscale.exercise.reading import Number, Sent, Sizes, Word
 from symscale.exercise.verdict import LEADING, RIGHT, WRONG, Verdict
+from symscale.exercise.wording import compared
+from symscale.notation.formula import parse_relation
 from symscale.notation.numbers import format_number
-from symscale.solve.relation import Case
+from symscale.quantity import parse_quantity
+from symscale.quantity.literal import NUMBER
+from symscale.solve.relation import Case, Relation
 from symscale.vocabulary import symbol
 
 #: A mesh that loses at most this part against the best is right to leading order.
@@ -39,6 +44,20 @@ def mesh(answer: Sizes, exercise: Exercise) -> Verdict:
     return wrong[0] if wrong else verdicts[0]
 
 
+_QUANTITY = rf"{NUMBER}(?:\s*(?!\b(?:so|and|or|but|thus|hence|which|that|as)\b)[A-Za-zµ%$][\w/µ]*)?"
+_COMPARED = re.compile(rf"(?<![\w.*/^+-])({_QUANTITY})\s*(<=|>=|<|>|≤|≥)\s*({_QUANTITY})(?!\s*[*/^+(])")
+_BARE = re.compile(r"\(?\s*\d+(?:\s*(?:x|×|\\times|by|:|,)\s*\d+)+\s*\)?")
+
+
+def with_axes(text: str, exercise: Exercise) -> str:
+    """Return 16x4, 16:4 or (16, 4) as the sizes of the mesh axes in their order, where whole meshes are compared."""
+    best = exercise.headline.optimum
+    if best is None or not best.integers or exercise.layer is None or not _BARE.fullmatch(text.strip()):
+        return text
+    axes, sizes = list(exercise.layer.program.mesh), re.findall(r"\d+", text)
+    return ", ".join(f"{axis}={size}" for axis, size in zip(axes, sizes, strict=True)) if len(axes) == len(sizes) else text
+
+
 def _ranked(answer: Sizes, asked: Asked) -> Verdict:
     best = asked.optimum
     assert best is not None
@@ -46,8 +65,6 @@ def _ranked(answer: Sizes, asked: Asked) -> Verdict:
     chosen = answer.each[str(best.variable)]
     least = min(losses, key=lambda size: losses[size])
     chips = _chips(best.integers, answer)
-    if min(answer.each.values()) < 1:
-        raise SymscaleError("A mesh axis has one chip at least.", hint="Write whole sizes from 1, as in X=16, Y=4.")
     if chips and len(answer.each) > 1 and sp.prod(answer.each.values()) != chips:
         product = sp.prod(answer.each.values())
         return Verdict(WRONG, f"{' times '.join(answer.each)} is {product}, and there are {chips} chips.", asked)
@@ -132,10 +149,28 @@ def word(answer: Word, exercise: Exercise) -> Verdict:
         passes = asked if asked.sent is not None else next(each for each in exercise.asked if each.sent is not None)
         return Verdict(WRONG if passes.sent else RIGHT, "Something is sent." if passes.sent else "", passes)
     if asked.words in ("yes", "no") and answer.word in ("yes", "no"):
-        return Verdict(RIGHT if asked.words == answer.word else WRONG, "", asked)
+        if asked.words != answer.word:
+            return Verdict(WRONG, "", asked)
+        false = _false(answer.reason)
+        return Verdict(WRONG, f"The word is right, and its reason is not: {false}.", asked) if false else Verdict(
+            RIGHT, "", asked
+        )
     if asked.crossover is not None and answer.word in ("always", "never"):
         return _decided(answer, asked)
     raise SymscaleError(f"{exercise.id} asks for {asked.what}, not for {answer.word!r}.")
+
+
+def _false(reason: str) -> str:
+    """Return the first comparison of two numbers in a reason that does not hold, "" where all of them do."""
+    for found in _COMPARED.finditer(compared(reason)):
+        try:
+            left, right = (parse_quantity(side.strip()) for side in (found[1], found[3]))
+        except SymscaleError:
+            continue
+        op = parse_relation(f"a {found[2]} b").op
+        if left.unit.dimension == right.unit.dimension and not Relation(left.value, op, right.value).holds({}):
+            return f"{found[1].strip()} is not {found[2]} {found[3].strip()}"
+    return ""
 
 
 def _decided(answer: Word, asked: Asked) -> Verdict:

@@ -18,6 +18,17 @@ _BILLIONS = re.compile(r"(?<![\w.])(\d[\d,_]*(?:\.\d+)?)\s*B(?=\s+(?:param|token
 _BOXED = re.compile(r"(?<=[\d.}])(?:\\[,; ]|~|\s)*\\(?:text|mathrm|rm|textrm|operatorname)\s*\{\s*([^{}]*?)\s*\}")
 _MICRO = re.compile(r"(?<=\d)\s*(?:\\[,; ])?\s*\\mu\s*(?=(?:s|m)\b|\\(?:text|mathrm|rm)\s*\{\s*s\s*\})")
 _SPACES = re.compile(r"(?<=\d)\s*\\[,; ]\s*(?=[A-Za-zµ])")
+#: Signs in words, the longer ones first; "is" and "must be" in front of them say nothing more.
+_COMPARED = {
+    ">=": r"\\gtrsim|at least|no (?:less|fewer|smaller) than|not (?:less|fewer|smaller) than|(?:from )?upwards? of",
+    "<=": r"\\lesssim|at most|up to|no (?:more|greater|larger) than|not (?:more|greater|larger) than",
+    ">": r"(?:more|greater|larger|bigger|longer) than|above|exceed(?:s|ing)?",
+    "<": r"(?:less|fewer|smaller|shorter) than|below",
+}
+_SIGNS = [
+    (re.compile(rf"(?<!\w)(?:(?:is|are|has to be|must be|should be|must|should)\s+)?(?:{words})(?![\w}}])", re.I), sign)
+    for sign, words in _COMPARED.items()
+]
 _TIMES = re.compile(r"(?<=\d)\s*[x×]$")
 _AROUND = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("`", "`"))
 
@@ -38,3 +49,10 @@ def cleaned(text: str) -> str:
     plain = _NAMED.sub(lambda found: f"{found[1]}e{_POWERS[found[2].lower()]}", _SPACES.sub(" ", plain))
     plain = _SPELLED.sub(lambda found: _PREFIXES[found[1].lower()] + _BASES[found[2].lower()], plain)
     return _TIMES.sub("", _BILLIONS.sub(r"\1e9", plain))
+
+
+def compared(text: str) -> str:
+    """Return a text with the signs that its words mean: "at least 2550 tokens" is >= 2550 tokens."""
+    for words, sign in _SIGNS:
+        text = words.sub(f" {sign} ", text).strip()
+    return text

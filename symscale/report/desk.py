@@ -31,7 +31,7 @@ def verdict_text(found: Judged, exercise: Exercise | None, *, show: bool = False
     if found.working is not None:
         lines += [_line(each.number, each.follows, each.text, each.said) for each in found.working.lines]
     if explain and exercise is not None:
-        lines.append(parting(verdict, exercise))
+        lines.append(parting(verdict, exercise, show))
     if show and verdict.asked is not None and exercise is not None:
         lines.append(f"The answer: {right_answer(verdict.asked, exercise)}")
     return "\n".join(lines)
@@ -41,17 +41,16 @@ def _line(number: int, follows: bool, text: str, said: str) -> str:
     return f"  {number:>3} {'ok ' if follows else '-> '} {text}{f'   ({said})' if said else ''}"
 
 
-def parting(verdict: Verdict, exercise: Exercise) -> str:
-    """Say at which step of the derivation an answer takes another path."""
+def parting(verdict: Verdict, exercise: Exercise, show: bool = False) -> str:
+    """Say at which step of the derivation an answer takes another path; `show` adds what the step says."""
     if verdict.accepted and not verdict.diagnosis:
         return "The answer is that of the derivation; no step differs."
     if not verdict.step or not exercise.derivation:
         return "Where the paths part is not known."
     step = blackboard(exercise.derivation, exercise.terms).steps[verdict.step - 1]
-    shown = "; ".join(
-        relation_text(each.lhs, "=" if each.op == "==" else each.op, each.rhs) for each in step.equations[:3]
-    )
-    return f"The paths part at step {verdict.step} of {exercise.derivation}, {step.title}: {shown}"
+    said = f"The paths part at step {verdict.step} of {exercise.derivation}, {step.title}"
+    shown = (relation_text(each.lhs, "=" if each.op == "==" else each.op, each.rhs) for each in step.equations[:3])
+    return f"{said}: {'; '.join(shown)}" if show else f"{said}."
 
 
 def right_answer(asked: Asked, exercise: Exercise) -> str:
@@ -80,23 +79,21 @@ def _row(found: Judged, exercise: Exercise | None, show: bool) -> dict[str, Any]
     verdict = found.verdict
     row: dict[str, Any] = {"id": found.entry.id, "answer": found.entry.answer}
     row |= {"what": found.entry.what or None, "vary": found.entry.vary}
-    if verdict is None:
-        return {**row, "verdict": "not judged", "accepted": False, "message": found.fault}
     row |= {
-        "verdict": verdict.kind,
-        "accepted": verdict.accepted,
-        "message": verdict.said,
-        "diagnosis": list(verdict.diagnosis),
-        "ratio": verdict.ratio if show else None,
-        "step": verdict.step or None,
-        "asked": verdict.asked.what if verdict.asked is not None else None,
+        "verdict": verdict.kind if verdict is not None else "not judged",
+        "accepted": verdict is not None and verdict.accepted,
+        "message": verdict.said if verdict is not None else found.fault,
+        "diagnosis": list(verdict.diagnosis) if verdict is not None else [],
+        "ratio": verdict.ratio if verdict is not None and show else None,
+        "step": (verdict.step or None) if verdict is not None else None,
+        "asked": verdict.asked.what if verdict is not None and verdict.asked is not None else None,
     }
     if found.working is not None:
         row["lines"] = [
             {"number": each.number, "text": each.text, "follows": each.follows, "message": each.said}
             for each in found.working.lines
         ]
-    if show and verdict.asked is not None and exercise is not None:
+    if show and verdict is not None and verdict.asked is not None and exercise is not None:
         row["right_answer"] = right_answer(verdict.asked, exercise)
     return row
 

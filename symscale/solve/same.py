@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from random import Random
 
 import sympy as sp
@@ -12,6 +12,8 @@ from symscale.errors import StepError, UndecidedError
 from symscale.solve.relation import Case, Point, Relation, Solution, sign_of_number
 
 Sample = dict[sp.Symbol, sp.Rational]
+#: So many points of all sizes are tried to find some of a case.
+TRIES = 40
 
 
 def verify(solution: Solution, samples: int = 40, seed: int = 0) -> None:
@@ -50,8 +52,8 @@ def same(first: Solution, second: Solution, samples: int = 60, seed: int = 0) ->
     random = Random(seed)
     names = sorted(set(_other_symbols(first)) | set(_other_symbols(second)), key=str)
     relevant = [*_guides(first), *_guides(second)]
-    for _ in range(samples):
-        values = _near(random, names, relevant)
+    points = (_near(random, names, relevant) for _ in range(samples))
+    for values in chain(points, _in_each_case([*first.cases, *second.cases], names, random)):
         one, other = _case_at(first, values), _case_at(second, values)
         probes = [*_probes(one, values, random), *_probes(other, values, random)]
         if any(_inside(one, value, values) != _inside(other, value, values) for value in probes):
@@ -128,6 +130,19 @@ def _near(random: Random, names: Sequence[sp.Symbol], guides: Sequence[Relation]
         if moved is not None:
             return moved
     return values
+
+
+def _in_each_case(cases: Sequence[Case], names: Sequence[sp.Symbol], random: Random) -> Iterator[Sample]:
+    """Yield points of each case that has conditions, of all sizes: small numbers may all lie outside D > 240."""
+    for case in (each for each in cases if each.when):
+        found = 0
+        for _ in range(TRIES):
+            values = {name: _number(random, True) * sp.Integer(10) ** random.randint(-12, 12) for name in names}
+            if case.applies(values):
+                yield values
+                found += 1
+            if found == 3:
+                break
 
 
 def _number(random: Random, wide: bool) -> sp.Rational:
