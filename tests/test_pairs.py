@@ -140,12 +140,12 @@ def test_hostile_answers_end_soon_and_are_not_accepted(id: str) -> None:
     asked = exercise(id)
     slow = {}
     for text in HOSTILE:
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             accepted = judged(Entry(id, text)).verdict.accepted  # type: ignore[union-attr]
         except SymscaleError:
             accepted = False
-        spent = time.perf_counter() - began
+        spent = time.process_time() - began
         if spent > 2 or accepted:
             slow[text[:40]] = (accepted, spent)
     assert slow == {}, asked.id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import sympy as sp
 
@@ -12,7 +13,7 @@ from symscale.derivation.limits import readable
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import same as same_formula
 from symscale.exercise.exercise import Asked, Exercise
-from symscale.exercise.judge import CLOSE, defined, explained, is_formula, number, on_other_terms
+from symscale.exercise.judge import CLOSE, defined, explained, is_formula, leading, number, on_other_terms
 from symscale.exercise.reading import Number, Relations
 from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
@@ -23,8 +24,10 @@ from symscale.notation.text import relation_text, to_text
 from symscale.quantity.unit import Unit
 from symscale.solve import conjunction, crossover, same
 from symscale.solve.exact import value_at
-from symscale.solve.relation import MIRROR, Case, Interval, Relation, Solution
+from symscale.solve.relation import ALWAYS, MIRROR, Case, Interval, Relation, Solution
 
+#: A decimal of more digits is not rounded.
+MOST_DIGITS = 12
 OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 CLOSED = {">": ">=", "<": "<="}
 
@@ -171,7 +174,7 @@ def _upward(solution: Solution) -> bool:
 
 def _theirs(stated: Sequence[Relation], unknown: sp.Expr) -> Solution:
     try:
-        return _solved(stated, unknown)
+        return _solved(tuple(stated), unknown)
     except SymscaleError as error:
         raise SymscaleError(
             f"Where this holds for {to_text(unknown)} could not be decided: {error.args[0] if error.args else error}",
@@ -179,12 +182,31 @@ def _theirs(stated: Sequence[Relation], unknown: sp.Expr) -> Solution:
         ) from error
 
 
-def _solved(stated: Sequence[Relation], unknown: sp.Expr) -> Solution:
+@lru_cache(maxsize=64)
+def _solved(stated: tuple[Relation, ...], unknown: sp.Expr) -> Solution:
     """Return where all relations hold, borders included."""
     closed = [Relation(each.lhs, CLOSED.get(each.op, each.op), each.rhs) for each in stated]
-    answers = [crossover(each.lhs, each.op, each.rhs, unknown) for each in closed]
-    cases = answers[0].cases if len(answers) == 1 else conjunction([each.cases for each in answers])
+    try:
+        answers = [crossover(each.lhs, each.op, each.rhs, unknown) for each in closed]
+        cases = answers[0].cases if len(answers) == 1 else conjunction([each.cases for each in answers])
+    except SymscaleError:
+        # a root of what may be negative: what is solved already needs no solving
+        cases = _isolated(closed, unknown)
+        if not cases:
+            raise
     return Solution(closed[0], unknown, cases)
+
+
+def _isolated(stated: Sequence[Relation], unknown: sp.Expr) -> tuple[Case, ...]:
+    """Return the interval of relations that have the unknown alone on one side, one bound on each side at most."""
+    ends = {">=": sp.S.Zero, "<=": sp.oo}
+    for each in stated:
+        one = each if each.lhs == unknown else Relation(each.rhs, MIRROR[each.op], each.lhs)
+        taken = ends.get(one.op) not in (sp.S.Zero, sp.oo)
+        if one.lhs != unknown or one.op not in ends or taken or one.rhs.free_symbols & unknown.free_symbols:
+            return ()
+        ends[one.op] = one.rhs
+    return (Case((), (Interval(ends[">="], False, ends["<="], ends["<="] == sp.oo),)),)
 
 
 def _values(stated: Sequence[Relation], asked: Asked) -> dict[sp.Symbol, sp.Expr]:
@@ -246,7 +268,13 @@ def _rounded_alike(first: Solution, second: Solution) -> bool | None:
     ends = [_ends(each) for each in (first, second)]
     if any(case.when for case in cases) or not all(end.is_number for each in ends for end in each):
         return None
-    return len(ends[0]) == len(ends[1]) and all(one == two or _near(one, two) for one, two in zip(*ends, strict=True))
+    if len(ends[0]) != len(ends[1]):
+        return False
+    # lower ends alternate with upper ones, and whole sizes lie inside them
+    whole = [sp.floor(end) if at % 2 else sp.ceiling(end) for at, end in enumerate(ends[1])]
+    return all(
+        one == two or _near(one, two) or one == inside > 1 for one, two, inside in zip(*ends, whole, strict=True)
+    )
 
 
 def _ends(solution: Solution) -> list[sp.Expr]:
@@ -260,10 +288,11 @@ def _near(one: sp.Expr, two: sp.Expr) -> bool:
 
 
 def _half(value: sp.Expr) -> sp.Expr:
-    """Return half a unit of the last digit of a whole number, its zeros not counted, at most 2.5 %."""
-    if not value.is_Integer:
+    """Return half a unit of the last digit of a number, zeros at its end not counted, at most 2.5 %."""
+    if not value.is_Rational or 10**MOST_DIGITS % value.q:
         return sp.S.Zero
-    zeros = len(str(value)) - len(str(value).rstrip("0"))
+    digits = next(count for count in range(MOST_DIGITS + 1) if 10**count % value.q == 0)
+    zeros = len(str(value)) - len(str(value).rstrip("0")) if digits == 0 else -digits
     return min(sp.Integer(10) ** zeros / 2, abs(value) / 40)
 
 
@@ -292,7 +321,8 @@ def _same_border(theirs: sp.Expr, ours: sp.Expr) -> bool:
 
 def _one_case(theirs: Solution, ours: Solution) -> str | None:
     """Say under which condition an answer without conditions is right: it is one of several cases."""
-    for case in ours.cases if border(theirs.cases) is not None else ():
+    bounded = any(each != ALWAYS for case in theirs.cases for each in case.intervals)
+    for case in ours.cases if bounded else ():
         if case.when and case.intervals and _same(_alone(theirs), _alone(replace(ours, cases=(case,)))):
             when = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in case.when)
             never = all(each.never for each in ours.cases if each is not case)
@@ -301,8 +331,9 @@ def _one_case(theirs: Solution, ours: Solution) -> str | None:
 
 
 def _alone(solution: Solution) -> Solution:
-    """Return the one answer that has a border, without its condition."""
-    chosen = next((case for case in solution.cases if border((case,)) is not None), solution.cases[0])
+    """Return the one answer that has a border, or two, without its condition."""
+    ends = (case for case in solution.cases if case.intervals and not case.always)
+    chosen = next(ends, solution.cases[0])
     return replace(solution, cases=(Case((), chosen.intervals),))
 
 
@@ -319,6 +350,11 @@ def _by_threshold(
             return Verdict(WRONG, "The number is right, its direction is not.", asked)
         return verdict
     edges = dict.fromkeys(edge for ours, _ in _forms(found, exercise, {}) if (edge := border(ours.cases)) is not None)
+    values = {name: value for one in asked.settings for name, value in one.values.items()}
+    for edge in edges if along else ():
+        shorter = leading(theirs, Setting(edge, values, found.headline.unknown, at=_step(asked)), asked)
+        if shorter is not None:
+            return shorter
     known = [
         one
         for edge in edges
@@ -343,4 +379,4 @@ def _step(asked: Asked) -> int:
 
 def meets(stated: Sequence[Relation], then: Sequence[Relation], unknown: sp.Expr) -> bool:
     """Say whether relations and those that are said to follow hold for the same values of an unknown."""
-    return _same(_solved(stated, unknown), _solved(then, unknown))
+    return _same(_solved(tuple(stated), unknown), _solved(tuple(then), unknown))

@@ -237,7 +237,7 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
     formal = any(each.free_symbols == setting.expr.free_symbols for setting in targets for each in written)
     for setting in targets:
         for each in written:
-            verdict = (None if formal else _in_numbers(each, setting, asked)) or _leading(each, setting, asked)
+            verdict = (None if formal else _in_numbers(each, setting, asked)) or leading(each, setting, asked)
             if verdict is not None:
                 return verdict
     known = [
@@ -311,7 +311,7 @@ def _in_numbers(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None
     return Verdict(RIGHT, f"With the numbers it is {format_number(wanted, 6)}.", asked, ratio=float(value / wanted))
 
 
-def _leading(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:
+def leading(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:
     """Judge a formula that leaves terms of sums out which are small beside what is left."""
     for dropped, rest in _shorter(setting.expr, 3):
         if rest.free_symbols <= expr.free_symbols and same(expr, rest):

@@ -124,15 +124,17 @@ _FORMULA = re.compile(r"\b\d+(?:\.\d+)? ?[A-Z]\b|\b[A-Z] [A-Z]\b|\b[A-Z]\w*/[A-Z
 
 
 def _title(one: Exercise, vary: int | None) -> str:
-    """Return the title, but where it gives the answer away, or speaks of numbers that a variant has not."""
-    if not one.derivation:
+    """Return a title that asks, but where it gives the answer away, or speaks of numbers that a variant has not.
+
+    A title that states something is that of the derivation: it tells what is to be found.
+    """
+    title = blackboard(one.derivation).title if one.derivation else ""
+    if not title.endswith("?"):
         return ""
-    title = blackboard(one.derivation).title
     found = one.headline.crossover
     settled = found is not None and all(case.always or case.never for case in found.headline.cases)
     yes_or_no = one.headline.words in ("yes", "no")
-    stated = bool(_FORMULA.search(title)) or (one.headline.sent is not None and not title.endswith("?"))
-    told = settled or yes_or_no or stated or any(_tells(title, value) for _, value in one.headline.numbers)
+    told = settled or yes_or_no or bool(_FORMULA.search(title)) or any(_tells(title, value) for _, value in one.headline.numbers)
     return "" if told or (vary is not None and _NUMBERED.search(title)) else title
 
 

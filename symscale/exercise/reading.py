@@ -15,7 +15,6 @@ from symscale.errors import NotationError, SymscaleError
 from symscale.exercise.wording import cleaned, compared
 from symscale.frozen import dataclass
 from symscale.notation.formula import parse_formula, parse_relation
-from symscale.notation.formula_lexer import check_length
 from symscale.quantity import PURE, Unit, parse_quantity, parse_unit
 from symscale.solve.relation import Relation
 
@@ -83,6 +82,8 @@ class Spelling:
 
 Answer: TypeAlias = Number | Formula | Relations | Sent | Sizes | Word
 
+#: A longer answer is none.
+LONGEST = 2000
 #: An answer of more relations is none.
 MOST_RELATIONS = 20
 WORDS = {"yes": "yes", "y": "yes", "true": "yes", "no": "no", "n": "no", "false": "no"}
@@ -121,7 +122,8 @@ def read_answer(
 
     Raises NotationError, with the place, where it is none of the kinds there are.
     """
-    check_length(text)
+    if len(text) > LONGEST:
+        raise SymscaleError(f"An answer has {LONGEST:,} characters at most, and this has {len(text):,}.")
     plain = cleaned(text)
     if not plain:
         raise NotationError("there is no answer", text=text, position=0, hint="write C/W, 11.5 ms, B > 2550, yes …")

@@ -14,6 +14,8 @@ from symscale.solve.relation import Case, Point, Relation, Solution, sign_of_num
 Sample = dict[sp.Symbol, sp.Rational]
 #: So many points of all sizes are tried to find some of a case.
 TRIES = 40
+#: At so many points at least two answers have to be defined to be compared.
+FEWEST = 3
 
 
 def verify(solution: Solution, samples: int = 40, seed: int = 0) -> None:
@@ -43,7 +45,8 @@ def verify(solution: Solution, samples: int = 40, seed: int = 0) -> None:
 def same(first: Solution, second: Solution, samples: int = 60, seed: int = 0) -> bool:
     """Return whether two answers describe the same set, over all positive values of the other symbols.
 
-    Equal cases are the same at once; otherwise exact random points and all borders of both answers decide.
+    Equal cases are the same at once; otherwise exact random points and all borders of both answers decide, where both
+    are defined. Raises UndecidedError where they hardly ever are.
     """
     if first.unknown != second.unknown:
         return False
@@ -52,12 +55,19 @@ def same(first: Solution, second: Solution, samples: int = 60, seed: int = 0) ->
     random = Random(seed)
     names = sorted(set(_other_symbols(first)) | set(_other_symbols(second)), key=str)
     relevant = [*_guides(first), *_guides(second)]
+    compared = 0
     points = (_near(random, names, relevant) for _ in range(samples))
     for values in chain(points, _in_each_case([*first.cases, *second.cases], names, random)):
-        one, other = _case_at(first, values), _case_at(second, values)
-        probes = [*_probes(one, values, random), *_probes(other, values, random)]
-        if any(_inside(one, value, values) != _inside(other, value, values) for value in probes):
-            return False
+        try:
+            one, other = _case_at(first, values), _case_at(second, values)
+            probes = [*_probes(one, values, random), *_probes(other, values, random)]
+            if any(_inside(one, value, values) != _inside(other, value, values) for value in probes):
+                return False
+        except UndecidedError:
+            continue  # a border is not real here, or is nothing over nothing
+        compared += 1
+    if compared < FEWEST:
+        raise UndecidedError("there are too few points at which both answers are defined")
     return True
 
 
@@ -199,6 +209,8 @@ def _ends(case: Case, values: Point) -> list[sp.Expr]:
     for interval in case.intervals:
         for end in (interval.lo, interval.hi):
             number = end.xreplace(values)
+            if number.has(sp.I, sp.nan, sp.zoo):
+                raise UndecidedError(f"{end} is not real at a point")
             # a border like exp(-10**6) has too many digits to step beside
             if number.is_finite is not False and 0 < float(number.evalf()) < float("inf"):
                 found[number] = None
