@@ -154,9 +154,10 @@ def test_D17_the_optimum_of_X_from_its_derivation() -> None:
 
 
 def test_D23_a_user_s_latex_is_verbatim() -> None:
-    style = LatexStyle({"W_ici": r"W_\text{ici}", "M_X": "M_X", "u5": r"\dot{u}_5"})
-    assert symbol_latex("u5", style) == r"\dot{u}_5"
-    assert to_latex(symbol("u5") * symbol("M_X"), style=style) == r"\dot{u}_5 M_X"
+    order = Order(written=(("W_ici", r"W_\text{ici}"), ("M_X", "M_X"), ("u5", r"\dot{u}_5"), ("B", "B^*")))
+    assert symbol_latex("u5", order) == r"\dot{u}_5"
+    assert to_latex(symbol("u5") * symbol("M_X"), order) == r"\dot{u}_5 M_X"
+    assert to_latex(B**2 / D, order) == r"\frac{{B^*}^2}{D}"
 
 
 def test_D24_no_star_in_latex() -> None:
@@ -164,12 +165,10 @@ def test_D24_no_star_in_latex() -> None:
 
 
 def test_D25_macros_and_siunitx() -> None:
-    style = LatexStyle({"T_math": r"\Tmath", "T_comms": r"\Tcomms"}, siunitx=True)
-    fixed = LatexStyle({**style.macros, "C": r"\num{3.94e14}"})
-    assert relation_latex(symbol("T_math"), "=", 2 * B * D * F / C, style=fixed) == (
-        r"\Tmath = \frac{2BDF}{\num{3.94e14}}"
-    )
-    assert relation_latex(symbol("T_math"), "=", 3 * B * D * F / sp.Integer(394 * 10**12), style=style) == (
+    style, order = LatexStyle(siunitx=True), Order(written=(("T_math", r"\Tmath"), ("T_comms", r"\Tcomms")))
+    fixed = merge(order, Order(written=(("C", r"\num{3.94e14}"),)))
+    assert relation_latex(symbol("T_math"), "=", 2 * B * D * F / C, fixed) == (r"\Tmath = \frac{2BDF}{\num{3.94e14}}")
+    assert relation_latex(symbol("T_math"), "=", 3 * B * D * F / sp.Integer(394 * 10**12), order, style) == (
         r"\Tmath = \frac{3BDF}{\num{3.94e14}}"
     )
 
@@ -231,9 +230,9 @@ def test_D22_numbers_stand_in_for_their_symbols() -> None:
     expr = parse_formula("2*B*D*F/C").expr
     values = {"B": "48", "D": "8192", "C": "1.97e14"}
     assert to_text(expr, names=values) == "2*48*8192*F/1.97e14"
-    style = LatexStyle({"B": "48", "D": "8192", "C": r"1.97 \times 10^{14}"})
-    assert to_latex(expr, style=style) == r"\frac{2 \cdot 48 \cdot 8192F}{1.97 \times 10^{14}}"
-    assert to_latex(C**2 * B**2, style=style) == r"48^2 (1.97 \times 10^{14})^2"
+    order = Order(written=(("B", "48"), ("D", "8192"), ("C", r"1.97 \times 10^{14}")))
+    assert to_latex(expr, order) == r"\frac{2 \cdot 48 \cdot 8192F}{1.97 \times 10^{14}}"
+    assert to_latex(C**2 * B**2, order) == r"48^2 (1.97 \times 10^{14})^2"
     assert to_text(B * D, names={"B": "4 + 4"}) == "(4 + 4)*D"
 
 

@@ -7,7 +7,8 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -54,11 +55,38 @@ def derivation(
 
 
 def folders() -> tuple[Path, ...]:
-    """Return the folders that hold derivations: the library's, and those a user names in SYMSCALE_DERIVATIONS."""
+    """Return the folders that hold derivations: the library's, those in SYMSCALE_DERIVATIONS, and those `also` adds."""
     package = Path(__file__).resolve().parent.parent
     inside, beside = package / "_derivations", package.parent / "derivations"
     own = [Path(each) for each in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if each]
-    return (inside if inside.is_dir() else beside, *own)
+    return (inside if inside.is_dir() else beside, *own, *_added)
+
+
+_added: list[Path] = []
+
+
+@contextmanager
+def also(more: Sequence[Path]) -> Iterator[None]:
+    """Look for derivations in other folders too, such as those of a document."""
+    new = [each for each in more if each not in folders()]
+    if not new:
+        yield
+        return
+    _added.extend(new)
+    _forget()
+    try:
+        yield
+    finally:
+        for name, file in _files().items():
+            if any(each in file.parents for each in new):
+                _registry.pop(name, None)
+        del _added[-len(new) :]
+        _forget()
+
+
+def _forget() -> None:
+    _files.cache_clear()
+    blackboard.cache_clear()
 
 
 _ID = re.compile(r"""@derivation\(\s*["']([^"']+)["']""")
@@ -70,7 +98,7 @@ def _files() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in folders():
         if not folder.is_dir():
-            raise SymscaleError(f"There is no folder {folder}.", hint=f"Correct {FOLDERS_VARIABLE}.")
+            raise SymscaleError(f"There is no folder {folder}.", hint=f"Correct {FOLDERS_VARIABLE}, or make it.")
         for file in sorted(folder.rglob("*.py"), key=_numerical):
             for match in _ID.finditer(file.read_text(encoding="utf-8")):
                 if match.group(1) in found and found[match.group(1)] != file:

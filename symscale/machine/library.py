@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -31,23 +33,59 @@ def load_machine(path: str | Path) -> Machine:
     return loader.load(Path(path))
 
 
+_own: dict[str, Machine] = {}
+
+
+@contextmanager
+def also(files: Sequence[Path]) -> Iterator[None]:
+    """Know the chips of other files too, such as those of a document, by their names and aliases.
+
+    Raises MachineError for a file that does not validate, and for a name that another chip has.
+    """
+    found: dict[str, Machine] = {}
+    for file in files:
+        chip = load_machine(file)
+        for name in (chip.name, *chip.aliases):
+            key = _key(name)
+            if key in _own and _own[key] == chip:
+                continue
+            if key in {*machines(), *aliases(), *_own, *found}:
+                raise MachineError(f"{file}: another chip is called {shortened(name)!r}.", hint="Give it another name.")
+            found[key] = chip
+    _own.update(found)
+    machine.cache_clear()
+    try:
+        yield
+    finally:
+        for key in found:
+            del _own[key]
+        machine.cache_clear()
+
+
 @lru_cache(maxsize=1)
 def machines() -> tuple[str, ...]:
     """Return the canonical names of all chips that come with symscale, sorted."""
     return tuple(sorted(path.stem for path in DATA.glob("*.toml")))
 
 
+def _key(name: str) -> str:
+    return name.strip().lower().replace("_", "-").replace(" ", "-")
+
+
 @lru_cache(maxsize=64)
 def machine(name: str) -> Machine:
     """Return the chip of this canonical name or alias, in any case; MachineError names the close ones."""
-    key = name.strip().lower().replace("_", "-").replace(" ", "-")
+    key = _key(name)
+    if key in _own:
+        return _own[key]
     if key in machines():
         # One small file, so that a command on a named chip does not read all of them.
         return load_machine(DATA / f"{key}.toml")
     known = aliases()
     if key in known:
         return machine(known[key])
-    hint = f"Known chips: {', '.join(machines())}.{did_you_mean(key, [*machines(), *known])}"
+    there = (*machines(), *dict.fromkeys(each.name for each in _own.values()))
+    hint = f"Known chips: {', '.join(there)}.{did_you_mean(key, [*there, *known, *_own])}"
     raise MachineError(
         f"No chip is called {shortened(name)!r}.",
         hint=f"{hint} A chip of your own: give a TOML file (--machine my.toml).",

@@ -6,8 +6,6 @@ Our own printer: sympy's turns W_hbm into a bold h, layernorm into a norm, and s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import field
 from itertools import pairwise
 
 import sympy as sp
@@ -23,9 +21,8 @@ from symscale.vocabulary import TABLE
 
 @dataclass(frozen=True)
 class LatexStyle:
-    r"""How to write: `macros` maps names to LaTeX emitted verbatim; `siunitx` writes `\num{3.94e14}`."""
+    r"""How to write: `siunitx` writes `\num{3.94e14}`."""
 
-    macros: Mapping[str, str] = field(default_factory=dict)
     siunitx: bool = False
 
 
@@ -38,13 +35,14 @@ _BRACKETS = {
     sp.floor: (r"\left\lfloor ", r" \right\rfloor"),
 }
 # what may stand right beside a letter: 2BDF
+_RAISED = re.compile(r"\^|'")
 _LETTER = re.compile(r"[A-Za-z](?:\^\{?[^{}]*\}?)?")
 
 
 def to_latex(expr: sp.Expr, order: Order | None = None, style: LatexStyle | None = None) -> str:
     r"""Return the expression as LaTeX in maths mode, in the user's order of factors and terms.
 
-    One fraction, one root: `\sqrt{\frac{BN M_X}{F M_Y}}`. A symbol is written as its macro, else as the
+    One fraction, one root: `\sqrt{\frac{BN M_X}{F M_Y}}`. A symbol is written as the order has it, else as the
     symbol table says, else with an upright subscript: `T_\text{comms, math}`.
     """
     return _Printer(order or _DEFAULT, style or _PLAIN).sum(expr)
@@ -57,10 +55,12 @@ def relation_latex(
     return f"{to_latex(lhs, order, style)} {_RELATIONS[op]} {to_latex(rhs, order, style)}"
 
 
-def symbol_latex(name: str, style: LatexStyle | None = None) -> str:
-    r"""Return the LaTeX of a symbol: macro, table, or `W_\text{ici}` from `W_ici`."""
-    if style is not None and name in style.macros:
-        return style.macros[name]
+def symbol_latex(name: str, order: Order | None = None) -> str:
+    r"""Return the LaTeX of a symbol: as the order writes it, the table's, or `W_\text{ici}` from `W_ici`."""
+    if order is not None and order.written:
+        written = dict(order.written)
+        if name in written:
+            return written[name]
     known = TABLE.get(name)
     return known.latex if known is not None else name_latex(name)
 
@@ -138,7 +138,7 @@ class _Printer:
         if isinstance(factor, LogBase):
             return rf"\log_{{{self.sum(factor.base)}}}" + bracketed(self.sum(factor.argument))
         if factor.is_Symbol:
-            return symbol_latex(factor.name, self.style)
+            return symbol_latex(factor.name, self.order)
         if factor is sp.E:
             return "e"
         if factor.is_Integer and factor >= 0:
@@ -176,7 +176,10 @@ class _Printer:
         text = self.factor(base)
         # a power of 5 \cdot 10^{-14} or of a power would be set as 14^2
         loose = base.is_Pow or (not base.is_Add and (r"\times" in text or r"\num" in text)) or base.func in _FUNCTIONS
-        return bracketed(text) if loose else text
+        if loose:
+            return bracketed(text)
+        # B^* to the power of 2 has two exponents
+        return f"{{{text}}}" if base.is_Symbol and _RAISED.search(text) else text
 
 
 def bracketed(inside: str) -> str:

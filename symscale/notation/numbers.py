@@ -143,7 +143,7 @@ def format_quantity(
     prefix, scaled = _prefix(fraction, decimal(value, digits), bool(match and match[3])) if match else ("", fraction)
     shown = sp.Rational(scaled.numerator, scaled.denominator)
     number = format_number(shown if known else shown.evalf(digits + 12), digits, style)
-    return _with_unit(number, prefix + _plural(unit, fraction), style)
+    return with_unit(number, prefix + _plural(unit, fraction), style)
 
 
 def format_percent(share: sp.Expr | Fraction | float, digits: int = 3, *, sign: bool = False) -> str:
@@ -184,10 +184,11 @@ def _plural(unit: str, value: Fraction) -> str:
     return head + slash + rest
 
 
-def _with_unit(number: str, unit: str, style: NumberStyle) -> str:
+def with_unit(number: str, unit: str, style: NumberStyle) -> str:
+    r"""Return a number that is set in a style with its unit: `\qty{3.35}{TB/s}`."""
     if style == "siunitx":
         inside = number.removeprefix(r"\num{").removesuffix("}")
-        unit = unit.replace("µ", r"\micro ").replace("%", r"\percent ")
+        unit = unit.replace(" ", "~").replace("µ", r"\micro ").replace("%", r"\percent ")
         return rf"\qty{{{inside}}}{{{unit}}}"
     if style == "latex":
         word = unit.replace("%", r"\%")

@@ -17,14 +17,16 @@ _RANK = {name: rank for rank, name in enumerate(TABLE)}
 
 @dataclass(frozen=True)
 class Order:
-    """A preferred order: `symbols` of factors, `terms` of each sum by their sets of symbols.
+    r"""A preferred order: `symbols` of factors, `terms` of each sum by their sets of symbols.
 
-    `sums` says before which factor a sum was written: (N+K) before H in 12BTD(N+K)H.
+    `sums` says before which factor a sum was written: (N+K) before H in 12BTD(N+K)H. `written` are symbols with the
+    LaTeX they are written as in place of the table's: ("W_ici", r"\beta").
     """
 
     symbols: tuple[str, ...] = ()
     terms: tuple[tuple[frozenset[str], ...], ...] = ()
     sums: tuple[tuple[frozenset[str], str], ...] = ()
+    written: tuple[tuple[str, str], ...] = ()
 
 
 def merge(*orders: Order) -> Order:
@@ -33,6 +35,7 @@ def merge(*orders: Order) -> Order:
         tuple(dict.fromkeys(name for order in orders for name in order.symbols)),
         tuple(dict.fromkeys(term for order in orders for term in order.terms)),
         tuple(dict.fromkeys(pair for order in orders for pair in order.sums)),
+        tuple({name: latex for order in reversed(orders) for name, latex in order.written}.items()),
     )
 
 

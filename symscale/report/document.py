@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,9 @@ from symscale.derivation.step import Derivation, Prose, Step, checked
 from symscale.notation.order import Order
 from symscale.report.plain import in_units, one_line, statements
 from symscale.report.prose import (
+    LATEX,
+    MARKDOWN,
+    Form,
     code_span,
     equation_latex,
     escape_latex,
@@ -65,9 +68,8 @@ def _render(
     *,
     bare: bool = False,
 ) -> str:
-    as_markdown = template.endswith(".md.jinja")
-    escape = escape_markdown if as_markdown else escape_latex
-    shown = [_view(each, escape, images or {}) for each in derivations]
+    form = MARKDOWN if template.endswith(".md.jinja") else LATEX
+    shown = [_view(each, form, images or {}) for each in derivations]
     # one derivation on its own needs no heading below its title
     headed = bool(title) or len(shown) > 1 or template == "fragment.tex.jinja"
     return filled(template, derivations=shown, title=title, headed=headed, bare=bare)
@@ -79,22 +81,22 @@ def filled(template: str, **values: Any) -> str:
     return re.sub(r"\n{3,}", "\n\n", rendered).strip() + "\n"
 
 
-def _view(derivation: Derivation, escape: Callable[[str], str], images: Mapping[Figure, str]) -> dict[str, Any]:
+def _view(derivation: Derivation, form: Form, images: Mapping[Figure, str]) -> dict[str, Any]:
     return {
         "title": derivation.title,
         "source": derivation.source,
         "steps": [
-            _step(each, derivation.order, escape) | {"figure": _figure(each.figure, escape, images)}
+            _step(each, derivation.order, form) | {"figure": _figure(each.figure, form, images)}
             for each in checked(derivation)
         ],
     }
 
 
-def _figure(figure: Figure | None, escape: Callable[[str], str], images: Mapping[Figure, str]) -> str:
+def _figure(figure: Figure | None, form: Form, images: Mapping[Figure, str]) -> str:
     """Return a figure as TikZ, or as the image of Markdown, or where to find it."""
     if figure is None:
         return ""
-    if escape is escape_latex:
+    if form is LATEX:
         from symscale.report.pgf import tikz
 
         return tikz(figure)
@@ -103,7 +105,7 @@ def _figure(figure: Figure | None, escape: Callable[[str], str], images: Mapping
     return f"![{escape_markdown(alternative(figure))}]({images[figure]})" if figure in images else NOT_HERE
 
 
-def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, Any]:
+def _step(step: Step, order: Order, form: Form) -> dict[str, Any]:
     scaled, units = in_units(step) if step.sheet is None else ([], [])
     parts = [sides(each, order) for each in scaled]
     equations = [f"{left} {sign} {right}" for left, sign, right in parts]
@@ -111,22 +113,22 @@ def _step(step: Step, order: Order, escape: Callable[[str], str]) -> dict[str, A
     return {
         "kind": step.kind,
         "title": step.title,
-        "reason": inline(step.reason, order, escape),
+        "reason": inline(step.reason, order, form),
         "conditions": [equation_latex(each, order) for each in step.conditions],
         "equations": equations,
         "aligned": [f"{left} &{sign} {right}" for left, sign, right in parts],
         "notes": list(notes),
-        "lines": [] if notes or step.kind == "given" else [inline(each, order, escape) for each in step.lines],
+        "lines": [] if notes or step.kind == "given" else [inline(each, order, form) for each in step.lines],
         "code": [line for each in _plain(step.lines) for line in statements(each)] if step.kind == "given" else [],
         "size": _size([] if notes else equations),
         "units": units,
-        "table": "" if step.sheet is None else _table(step, step.sheet, order, escape),
-        "mark": "" if step.sheet is None else escape(step.sheet.mark),
+        "table": "" if step.sheet is None else _table(step, step.sheet, order, form),
+        "mark": "" if step.sheet is None else form.escape(step.sheet.mark),
     }
 
 
-def _table(step: Step, sheet: Sheet, order: Order, escape: Callable[[str], str]) -> str:
-    return sheet_table(step, sheet, "md" if escape is escape_markdown else "latex", order)
+def _table(step: Step, sheet: Sheet, order: Order, form: Form) -> str:
+    return sheet_table(step, sheet, "md" if form is MARKDOWN else "latex", order)
 
 
 def _size(equations: list[str]) -> str:
@@ -181,7 +183,7 @@ def environment() -> Environment:
     environment.filters["code"] = code_span
     environment.filters["heading"] = heading_latex
     environment.filters["breakable"] = breakable_latex
-    environment.filters["numbers"] = lambda text: powers(one_line(text), escape_latex)
+    environment.filters["numbers"] = lambda text: powers(one_line(text), LATEX)
     environment.filters["anchor"] = lambda text: re.sub(r"[^\w/.-]", "-", text)
     environment.filters["fence"] = fence
     return environment

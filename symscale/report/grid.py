@@ -13,7 +13,7 @@ from symscale.notation.order import Order
 from symscale.report.aligned import aligned, wrapped
 from symscale.report.column import Cell, Column, prose_of
 from symscale.report.plain import WIDTH
-from symscale.report.prose import escape_latex, escape_markdown, inline, markdown_math
+from symscale.report.prose import MARKDOWN, escape_latex, escape_markdown, inline
 from symscale.report.rounding import rounded
 from symscale.report.tabular import tabular
 
@@ -79,5 +79,5 @@ def _markdown(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: 
 
 def _marked(cell: Cell, order: Order) -> str:
     if isinstance(cell, sp.Basic):
-        return f"${markdown_math(to_latex(rounded(cell), order))}$"
-    return inline(prose_of(cell), order, escape_markdown)
+        return MARKDOWN.formula(to_latex(rounded(cell), order))
+    return inline(prose_of(cell), order, MARKDOWN)

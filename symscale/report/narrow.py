@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from symscale.report.plain import one_line
-from symscale.report.prose import escape_latex, powers
+from symscale.report.prose import LATEX, escape_latex, powers
 
 
 def heading_latex(text: str) -> str:
@@ -26,5 +26,5 @@ _BOOKMARKS |= {"-": "-", r"\mu": "u", r"\cdot": "*", r"\surd": "sqrt"}
 
 def breakable_latex(text: str) -> str:
     """Return text for a narrow column: numbers with their powers of ten set, and breaks inside ids and formulas."""
-    shown = powers(one_line(text), escape_latex)
+    shown = powers(one_line(text), LATEX)
     return re.sub(r"(?<![\\{])([/*]|(?<!\d)\.|\.(?=[a-z])|-\{\}|\\_)(?=\S)", r"\1\\allowbreak{}", shown)

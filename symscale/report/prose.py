@@ -9,6 +9,7 @@ from functools import lru_cache
 import sympy as sp
 
 from symscale.derivation.step import Prose
+from symscale.frozen import dataclass
 from symscale.notation.latex import relation_latex, to_latex
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
@@ -18,30 +19,39 @@ from symscale.report.wide import LINE, wide_latex, width
 from symscale.solve.relation import Relation
 
 
-def inline(prose: Prose, order: Order, escape: Callable[[str], str]) -> str:
-    """Return words with their formulas between dollar signs."""
+@dataclass(frozen=True)
+class Form:
+    """How words are written in a format: `escape` makes text of them, `formula` sets LaTeX maths among them."""
+
+    name: str
+    escape: Callable[[str], str]
+    formula: Callable[[str], str]
+
+
+def inline(prose: Prose, order: Order, form: Form) -> str:
+    """Return words with their formulas among them."""
     if isinstance(prose, str):
-        return powers(prose, escape)
-    return "".join(_word(each, order, escape) for each in prose)
+        return powers(prose, form)
+    return "".join(_word(each, order, form) for each in prose)
 
 
-def powers(words: str, escape: Callable[[str], str]) -> str:
+def powers(words: str, form: Form) -> str:
     """Return words with their powers of ten set as such: 10^12 is a number."""
     parts = re.split(r"\b((?:\d[\d.,]* × )?10\^-?\d+)", words)
-    return "".join(f"${_power_latex(each)}$" if n % 2 else escape(each) for n, each in enumerate(parts))
+    return "".join(form.formula(_power_latex(each)) if n % 2 else form.escape(each) for n, each in enumerate(parts))
 
 
 def _power_latex(number: str) -> str:
     return re.sub(r"10\^(-?\d+)", r"10^{\1}", number).replace("×", r"\times")
 
 
-def _word(each: str | sp.Expr | Relation, order: Order, escape: Callable[[str], str]) -> str:
+def _word(each: str | sp.Expr | Relation, order: Order, form: Form) -> str:
     if isinstance(each, str):
-        return powers(each, escape)
+        return powers(each, form)
     shown = relation_inline(each, order) if isinstance(each, Relation) else to_latex(each, order)
     # fractions within fractions become too small to read
     shown = rf"\displaystyle {shown}" if _nested(shown) else shown
-    return f"${markdown_math(shown) if escape is escape_markdown else shown}$"
+    return form.formula(shown)
 
 
 def _nested(latex: str) -> bool:
@@ -57,14 +67,14 @@ def equation_latex(equation: Relation, order: Order, mark: str = "") -> str:
 
 
 @lru_cache(maxsize=1024)
-def sides(equation: Relation, order: Order) -> tuple[str, str, str]:
-    """Return an equation's left side, sign and right side, which Markdown and LaTeX both print."""
+def sides(equation: Relation, order: Order, room: int = LINE) -> tuple[str, str, str]:
+    """Return an equation's left side, sign and right side, broken to lines of `room` characters where it can be."""
     left = to_latex(rounded(equation.lhs), order)
     if equation.rhs.is_number and not small(equation.rhs):
         right = format_number(equation.rhs, 6, style="latex")
     else:
-        right = wide_latex(rounded(equation.rhs), order, LINE - width(left))
-    return left, _SIGNS[equation.op], right
+        right = wide_latex(rounded(equation.rhs), order, room - width(left))
+    return left, SIGNS[equation.op], right
 
 
 def relation_inline(relation: Relation, order: Order) -> str:
@@ -74,7 +84,7 @@ def relation_inline(relation: Relation, order: Order) -> str:
     return relation_latex(rounded(relation.lhs), relation.op, rounded(relation.rhs), order)
 
 
-_SIGNS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge", "<<": r"\ll", ">>": r"\gg"}
+SIGNS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge", "<<": r"\ll", ">>": r"\gg"}
 
 
 _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -117,6 +127,10 @@ def markdown_math(latex: str) -> str:
     for short, word in ((r"\\", r"\cr"), (r"\,", r"\thinspace"), (r"\%", r"\text{percent}"), ("|", r"\vert ")):
         latex = latex.replace(short, word)
     return latex
+
+
+LATEX = Form("latex", escape_latex, lambda latex: f"${latex}$")
+MARKDOWN = Form("md", escape_markdown, lambda latex: f"${markdown_math(latex)}$")
 
 
 def code_span(text: str) -> str:

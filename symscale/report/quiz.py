@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
@@ -18,7 +18,7 @@ from symscale.notation.latex import to_latex
 from symscale.notation.order import Order
 from symscale.report.document import filled
 from symscale.report.plain import one_line, statements, words
-from symscale.report.prose import equation_latex, escape_latex, escape_markdown, inline, markdown_math
+from symscale.report.prose import LATEX, MARKDOWN, Form, equation_latex, inline, markdown_math
 from symscale.report.teaching import answer_text, question_text
 from symscale.report.wide import wide_latex, width
 from symscale.solve.relation import Relation
@@ -33,12 +33,12 @@ def quiz_text(found: Quiz, style: str, *, questions: bool = True, key: bool = Tr
     """Return a quiz in `text`, `md` or `latex`: its questions, the key behind them, or one of the two."""
     if style == "text":
         return _text(found, questions, key)
-    escape = escape_markdown if style == "md" else escape_latex
+    form = MARKDOWN if style == "md" else LATEX
     return filled(
         f"quiz.{'md' if style == 'md' else 'tex'}.jinja",
         title=title(found) if questions else f"Key: {title(found)}",
-        questions=[_view(each.question, escape) for each in found.items] if questions else [],
-        keys=[_key(answers(each.exercise), each.question.order, escape) for each in found.items] if key else [],
+        questions=[_view(each.question, form) for each in found.items] if questions else [],
+        keys=[_key(answers(each.exercise), each.question.order, form) for each in found.items] if key else [],
         key_title="Key",
     ).strip()
 
@@ -66,58 +66,59 @@ def _numbered(number: int, asked: Question) -> str:
     return f"{number}. {question_text([asked], headed=False)}"
 
 
-def _view(asked: Question, escape: Callable[[str], str]) -> dict[str, Any]:
+def _view(asked: Question, form: Form) -> dict[str, Any]:
     short = len(asked.givens) <= SENTENCE
-    on = f" on {escape(asked.chip)}" if asked.chip else ""
-    pairs = [(f"${_math(each.name, escape)}$", each.shown, each.meaning) for each in asked.givens]
-    told = [f"{name} = {_spoken(shown, escape)}{f' ({escape(said)})' if said else ''}" for name, shown, said in pairs]
+    on = f" on {form.escape(asked.chip)}" if asked.chip else ""
+    pairs = [(_math(each.name, form), each.shown, each.meaning) for each in asked.givens]
+    told = [
+        f"{name} = {_spoken(shown, form)}{f' ({form.escape(said)})' if said else ''}" for name, shown, said in pairs
+    ]
     said = f"Given{on}: {', '.join(told)}." if told and short else f"Given{on}:" if told else ""
-    rows = [(to_latex(each.name), _spoken(each.shown, escape), escape(each.meaning)) for each in asked.givens]
+    rows = [(to_latex(each.name), _spoken(each.shown, form), form.escape(each.meaning)) for each in asked.givens]
     return {
-        "find": sentence(asked.find, asked.order, escape),
+        "find": sentence(asked.find, asked.order, form),
         "programs": [line for each in asked.programs for line in statements(one_line(each))],
-        "setting": escape(asked.setting),
+        "setting": form.escape(asked.setting),
         "said": said,
         "givens": [] if short else rows,
-        "form": escape(asked.form.replace("…", "...")),
+        "form": form.escape(asked.form.replace("…", "...")),
     }
 
 
-def _math(name: sp.Symbol, escape: Callable[[str], str]) -> str:
-    shown = to_latex(name)
-    return markdown_math(shown) if escape is escape_markdown else shown
+def _math(name: sp.Symbol, form: Form) -> str:
+    return form.formula(to_latex(name))
 
 
-def sentence(prose: Prose, order: Order, escape: Callable[[str], str]) -> str:
+def sentence(prose: Prose, order: Order, form: Form) -> str:
     """Return words with their formulas for Markdown or LaTeX, a wide formula on a line of its own."""
     if isinstance(prose, str):
-        return escape(prose)
+        return form.escape(prose)
     shown = ""
     for part in prose:
         if isinstance(part, str):
             # a point has no place below a formula
             after = part.lstrip(" .") if shown.endswith("\n") and part.strip(" .") == "" else part
-            shown += _spoken(after, escape)
+            shown += _spoken(after, form)
         else:
-            shown += _set(part, order, escape)
+            shown += _set(part, order, form)
     return shown.strip()
 
 
-def _set(part: sp.Expr | Relation, order: Order, escape: Callable[[str], str]) -> str:
+def _set(part: sp.Expr | Relation, order: Order, form: Form) -> str:
     shown = equation_latex(part, order) if isinstance(part, Relation) else wide_latex(part, order)
     if "aligned" not in shown and width(shown) <= INLINE:
-        return inline((part,), order, escape)
-    return f"\n\n$$\n{markdown_math(shown)}\n$$\n\n" if escape is escape_markdown else f"\n\\[{shown}\\]\n"
+        return inline((part,), order, form)
+    return f"\n\n$$\n{markdown_math(shown)}\n$$\n\n" if form.name == "md" else f"\n\\[{shown}\\]\n"
 
 
-def _spoken(text: str, escape: Callable[[str], str]) -> str:
+def _spoken(text: str, form: Form) -> str:
     """Return words, or a value with its unit, with a power of ten as a formula: 10^7."""
     parts = re.split(r"(?<![\w.^])(10\^-?\d+)(?![\w.])", text)
-    return "".join(f"${each.replace('^', '^{')}}}$" if n % 2 else escape(each) for n, each in enumerate(parts))
+    return "".join(f"${each.replace('^', '^{')}}}$" if n % 2 else form.escape(each) for n, each in enumerate(parts))
 
 
-def _key(lines: Sequence[Prose], order: Order, escape: Callable[[str], str]) -> list[str]:
-    return [sentence(line, order, escape) for line in lines]
+def _key(lines: Sequence[Prose], order: Order, form: Form) -> list[str]:
+    return [sentence(line, order, form) for line in lines]
 
 
 def sheet(found: Quiz) -> str:

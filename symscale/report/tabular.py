@@ -9,7 +9,7 @@ import sympy as sp
 
 from symscale.notation.order import Order
 from symscale.report.column import Cell, Column, prose_of
-from symscale.report.prose import equation_latex, escape_latex, inline, relation_inline
+from symscale.report.prose import LATEX, equation_latex, inline, relation_inline
 from symscale.report.rounding import rounded
 from symscale.report.wide import wide_latex, width
 from symscale.solve.relation import Relation
@@ -73,7 +73,7 @@ def _set(cell: Cell, order: Order) -> str:
     if isinstance(cell, Relation):
         whole = relation_inline(cell, order)
         return _math(whole if width(whole) <= _FORMULA else equation_latex(cell, order))
-    return inline(prose_of(cell), order, escape_latex)
+    return inline(prose_of(cell), order, LATEX)
 
 
 def _width(latex: str) -> int:

@@ -1,0 +1,104 @@
+"""What every language of documents can write: formulas, numbers, tables, figures, citations."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import sympy as sp
+
+from symscale.derivation.figure import Figure
+from symscale.derivation.sheet import Sheet
+from symscale.derivation.step import Step
+from symscale.frozen import dataclass
+from symscale.notation.numbers import displayed, format_number
+from symscale.notation.order import Order
+from symscale.paper.style import Style
+from symscale.report.prose import Form, powers
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a formula in LaTeX: its sides around a sign, and what it holds under behind them."""
+
+    left: str
+    sign: str
+    right: str
+    tail: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The line without marks of alignment."""
+        return " ".join(filter(None, (self.left, self.sign, self.right, self.tail)))
+
+
+class Dialect(ABC):
+    """A language of documents; formulas come as the LaTeX that our own printer makes."""
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    form: ClassVar[Form]
+    #: A space at which no line breaks, and what stands between a paragraph and a formula that belongs to it.
+    space: ClassVar[str]
+    below: ClassVar[str] = "\n\n"
+
+    @abstractmethod
+    def display(self, rows: Sequence[Row], style: Style, label: str = "") -> str:
+        """Return a formula on lines of its own."""
+
+    @abstractmethod
+    def bare(self, latex: str) -> str:
+        """Return a formula for a place that is in maths mode already."""
+
+    @abstractmethod
+    def table(self, step: Step, sheet: Sheet, order: Order) -> str:
+        """Return the table of a step."""
+
+    @abstractmethod
+    def figure(self, figure: Figure, order: Order) -> str:
+        """Return a figure."""
+
+    @abstractmethod
+    def cite(self, keys: Sequence[str]) -> str:
+        """Return a citation of entries of a bibliography."""
+
+    @abstractmethod
+    def comment(self, text: str) -> str:
+        """Return a line that is not printed."""
+
+    @abstractmethod
+    def strong(self, text: str) -> str:
+        """Return escaped text set in bold."""
+
+    @abstractmethod
+    def code(self, lines: Sequence[str]) -> str:
+        """Return lines of notation as they are."""
+
+    @abstractmethod
+    def items(self, lines: Sequence[str]) -> str:
+        """Return a list of escaped lines."""
+
+    def formula(self, rows: Sequence[Row], style: Style, label: str = "") -> str:
+        """Return a formula where the style has it: on its own, in the text, or bare."""
+        if style.env == "inline":
+            return self.form.formula(_in_line(rows))
+        if style.env == "math":
+            return self.bare(_in_line(rows))
+        return self.display(rows, style, label)
+
+    def number(self, value: sp.Expr, unit: str, style: Style, *, scaled: bool = False) -> str:
+        """Return a number with its unit for running text; `scaled` says that it is one of this unit, without prefix."""
+        if not scaled:
+            value, unit = displayed(value, unit, style.digits)
+        shown = format_number(value, style.digits)
+        shown = self.form.formula(f"-{shown[1:]}") if shown.startswith("-") else powers(shown, self.form)
+        return f"{shown}{self.space}{self.form.escape(unit)}" if unit else shown
+
+    def text(self, words: str) -> str:
+        """Return words as text."""
+        return self.form.escape(words)
+
+
+def _in_line(rows: Sequence[Row]) -> str:
+    return r",\quad ".join(each.whole for each in rows)

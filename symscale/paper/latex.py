@@ -1,0 +1,90 @@
+r"""LaTeX: equations, align and gather of amsmath, `\qty` of siunitx, tabular, pgfplots, `\cite`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from symscale.derivation.figure import Figure
+from symscale.derivation.sheet import Sheet
+from symscale.derivation.step import Step
+from symscale.notation.numbers import NumberStyle, displayed, format_number, with_unit
+from symscale.notation.order import Order
+from symscale.paper.language import Dialect, Row
+from symscale.paper.style import Style
+from symscale.report.prose import LATEX
+from symscale.report.sheets import sheet_table
+
+
+class Latex(Dialect):
+    """LaTeX with amsmath."""
+
+    name = "latex"
+    suffixes = (".tex", ".ltx", ".latex", ".sty", ".cls")
+    form = LATEX
+    space = "~"
+    below = "\n"
+
+    def display(self, rows: Sequence[Row], style: Style, label: str = "") -> str:
+        marked = rf"\label{{{style.label}{label}}}" if label else ""
+        numbered = style.numbered or bool(label)
+        star = "" if numbered else "*"
+        env = style.env if style.env in ("align", "gather", "equation") else ""
+        if not env:
+            env = "align" if len(rows) > 1 and not label else "equation"
+        if env == "equation":
+            inside = aligned(rows) if len(rows) > 1 else rows[0].whole
+            return f"\\begin{{equation{star}}}{marked}\n{inside}\n\\end{{equation{star}}}"
+        lines = [_marked(each) if env == "align" else each.whole for each in rows]
+        # one label names one number
+        lone = bool(label) and not style.numbered
+        ends = [r" \nonumber \\" if lone else r" \\"] * (len(lines) - 1) + [marked and f" {marked}"]
+        inside = "\n".join(line + end for line, end in zip(lines, ends, strict=True))
+        return f"\\begin{{{env}{star}}}\n{inside}\n\\end{{{env}{star}}}"
+
+    def bare(self, latex: str) -> str:
+        return latex
+
+    def number(self, value: sp.Expr, unit: str, style: Style, *, scaled: bool = False) -> str:
+        if style.numbers != "siunitx" and style.env != "math":
+            return super().number(value, unit, style, scaled=scaled)
+        if not scaled:
+            value, unit = displayed(value, unit, style.digits)
+        kind: NumberStyle = "siunitx" if style.numbers == "siunitx" else "latex"
+        shown = format_number(value, style.digits, kind)
+        return with_unit(shown, unit, kind) if unit else shown
+
+    def table(self, step: Step, sheet: Sheet, order: Order) -> str:
+        return sheet_table(step, sheet, "latex", order)
+
+    def figure(self, figure: Figure, order: Order) -> str:
+        from symscale.report.pgf import tikz
+
+        return tikz(figure)
+
+    def cite(self, keys: Sequence[str]) -> str:
+        return rf"\cite{{{','.join(keys)}}}"
+
+    def comment(self, text: str) -> str:
+        return "\n".join(f"% {line}" for line in text.splitlines())
+
+    def strong(self, text: str) -> str:
+        return rf"\textbf{{{text}}}"
+
+    def code(self, lines: Sequence[str]) -> str:
+        shown = "\n".join(f"{self.text(line)}\\par" for line in lines)
+        return f"{{\\small\\ttfamily\\raggedright\\leftskip=1.5em\\relax\n{shown}\n}}"
+
+    def items(self, lines: Sequence[str]) -> str:
+        shown = "\n".join(f"\\item {line}" for line in lines)
+        return f"\\begin{{itemize}}\n{shown}\n\\end{{itemize}}"
+
+
+def _marked(row: Row) -> str:
+    return " ".join(filter(None, (row.left, f"&{row.sign}", row.right, row.tail)))
+
+
+def aligned(rows: Sequence[Row]) -> str:
+    inside = " \\\\\n".join(map(_marked, rows))
+    return f"\\begin{{aligned}}\n{inside}\n\\end{{aligned}}"

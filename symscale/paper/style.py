@@ -1,0 +1,197 @@
+r"""How formulas and numbers are set in a document: `B` as `\mathcal{B}`, times in ms, three digits, one align."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+
+from symscale.errors import NotationError, SymscaleError, UnitError
+from symscale.frozen import dataclass
+from symscale.machine.model import did_you_mean
+from symscale.notation.latex import symbol_latex
+from symscale.notation.order import Order
+from symscale.quantity import parse_unit
+from symscale.report.wide import LINE
+
+#: Where a formula stands: on its own, in the text, or bare for a place that is in maths mode already.
+ENVIRONMENTS = ("display", "equation", "align", "gather", "inline", "math")
+DETAILS = ("full", "compact")
+NUMBERS = ("plain", "siunitx")
+MOST_DIGITS = 30
+YES_NO = {"yes": True, "no": False, "true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How pieces are set: `renames` of symbols and `units` of quantities by name, digits, where formulas stand.
+
+    Without `digits` four are shown; `detail` is full or compact, "" what suits the piece; `env` is one of ENVIRONMENTS,
+    "" what suits the formula; `label` is what the names of labels begin with, `width` how many letters a line has.
+    """
+
+    renames: tuple[tuple[str, str], ...] = ()
+    units: tuple[tuple[str, str], ...] = ()
+    digits: int = 4
+    detail: str = ""
+    env: str = ""
+    numbered: bool = False
+    label: str = ""
+    numbers: str = "plain"
+    width: int = LINE
+
+    def order(self, order: Order) -> Order:
+        """Return the order that formulas are printed in, with the symbols renamed."""
+        return replace(order, written=self.renames)
+
+    def changed(self, options: Iterable[tuple[str, str]]) -> Style:
+        """Return the style with what the options of a request put in its place. Raises SymscaleError."""
+        found = self
+        for key, text in options:
+            if key in READ:
+                found = READ[key](found, text)
+        return found
+
+
+def one_of(word: str, words: Collection[str], what: str) -> str:
+    """Return a word if it is one of these. Raises SymscaleError with the closest."""
+    if word not in words:
+        raise SymscaleError(
+            f"{what} is not {word[:40]!r}.", hint=f"It is one of {', '.join(words)}.{did_you_mean(word, words)}"
+        )
+    return word
+
+
+def digits_of(text: str) -> int:
+    """Return a number of significant digits. Raises SymscaleError."""
+    if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= MOST_DIGITS):
+        raise SymscaleError(f"{text[:40]!r} is no number of digits.", hint=f"Write a number from 1 to {MOST_DIGITS}.")
+    return int(text)
+
+
+def width_of(text: str) -> int:
+    """Return about how many letters a line has. Raises SymscaleError."""
+    if not (text.isascii() and text.isdigit() and len(text) < 5 and int(text) >= 20):
+        raise SymscaleError(
+            f"{text[:40]!r} is no width of a line.", hint=f"A column has 20 letters or more, a page {LINE}."
+        )
+    return int(text)
+
+
+def renamed(style: Style, pairs: Iterable[tuple[str, str]]) -> Style:
+    """Return the style with symbols renamed; the later of two names for one symbol counts. Raises NotationError."""
+    for name, latex in pairs:
+        _symbol(name)
+        check_latex(name, latex)
+    return replace(style, renames=tuple(({**dict(style.renames), **dict(pairs)}).items()))
+
+
+def with_units(style: Style, pairs: Iterable[tuple[str, str]]) -> Style:
+    """Return the style with units for quantities. Raises UnitError for a word that is no unit."""
+    for name, unit in pairs:
+        try:
+            parse_unit(unit)
+        except UnitError as error:
+            raise UnitError(f"The unit of {name[:40]}: {error.message}", hint=error.hint) from error
+    return replace(style, units=tuple(({**dict(style.units), **dict(pairs)}).items()))
+
+
+def pair(text: str, what: str, example: str) -> tuple[str, str]:
+    """Return the two sides of `B=\\beta`. Raises SymscaleError."""
+    name, equals, value = (each.strip() for each in text.partition("="))
+    if not (name and equals and value):
+        raise SymscaleError(f"{text[:60]!r} is no {what}.", hint=f"Write {example}.")
+    return name, value
+
+
+def yes_or_no(text: str) -> bool:
+    """Return whether a word says yes. Raises SymscaleError."""
+    return YES_NO[one_of(text, YES_NO, "What is yes or no")]
+
+
+READ: Mapping[str, Callable[[Style, str], Style]] = {
+    "digits": lambda style, text: replace(style, digits=digits_of(text)),
+    "detail": lambda style, text: replace(style, detail=one_of(text, DETAILS, "detail")),
+    "env": lambda style, text: replace(style, env=one_of(text, ENVIRONMENTS, "env")),
+    "numbered": lambda style, text: replace(style, numbered=yes_or_no(text)),
+    "numbers": lambda style, text: replace(style, numbers=one_of(text, NUMBERS, "numbers")),
+    "width": lambda style, text: replace(style, width=width_of(text)),
+    "rename": lambda style, text: renamed(style, [pair(text, "name for a symbol", r"rename=W_ici=\beta")]),
+}
+
+# What TeX does instead of printing it; a name for a symbol has no use for any of these.
+_ACTS = re.compile(
+    r"\\(?:immediate|write|input|include\w*|openout|openin|closeout|closein|read|readline|csname|endcsname|catcode|"
+    r"[egx]?def|let|futurelet|(?:re)?newcommand|providecommand|DeclareRobustCommand|expandafter|special|loop|repeat|"
+    r"directlua|latelua|ShellEscape|verb|begin|end|usepackage|RequirePackage|par|if\w*|fi|else|jobname|message|errmessage|"
+    r"output|shipout|relax|global|long|outer|protected|unexpanded|scantokens|aftergroup|afterassignment|bye|stop|label|"
+    r"tag|ref|cite|footnote|item|section|hbox|vbox|halign|noalign|toks|count|dimen|skip|newwrite|ensuremath|nonumber|"
+    r"notag|cr|newline|left|right|over|middle)(?![A-Za-z])"
+)
+_FORBIDDEN = re.compile(r"\\\\|(?<!\\)[$&%#~]|\^\^|\\[()\[\]]|[\x00-\x1f\x7f]")
+_OUTSIDE = re.compile(r"[-+=<>/:;]|\\(?:le|ge|leq|geq|ll|gg|cdot|times|pm|approx|to)(?![A-Za-z])")
+_LONGEST = 80
+
+
+def check_latex(name: str, latex: str) -> None:
+    """Raise NotationError unless this is LaTeX that prints one symbol: braces in pairs, no command that acts."""
+
+    def wrong(why: str, position: int, hint: str) -> NotationError:
+        return NotationError(f"{name} cannot be written so: {why}.", text=latex, position=position, hint=hint)
+
+    if not latex.strip() or len(latex) > _LONGEST:
+        raise wrong("it is empty" if not latex.strip() else "it is too long", 0, r"A symbol is short, such as \beta.")
+    for pattern, hint in ((_ACTS, "A symbol prints, it does not act."), (_FORBIDDEN, "Write maths without its $.")):
+        found = pattern.search(latex)
+        if found:
+            raise wrong(f"{found[0]!r} does not belong in a symbol", found.start(), hint)
+    depth = 0
+    for found in re.finditer(r"\\.|[{}]", latex):
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+        if depth < 0:
+            raise wrong("a brace closes that none opened", found.start(), "Write braces in pairs.")
+    if depth or latex.endswith("\\"):
+        raise wrong("a brace is open at its end", len(latex), "Write braces in pairs.")
+    if latex.lstrip()[0] in "^_'":
+        raise wrong("there is nothing below its index", 0, r"Begin with a letter, such as B^*.")
+    bare = _without_groups(latex)
+    found = _OUTSIDE.search(bare)
+    if found:
+        raise wrong(f"{found[0]!r} makes it a formula", max(latex.find(found[0]), 0), "Put it in an index, or braces.")
+
+
+def _without_groups(latex: str) -> str:
+    """Return what stands outside all braces."""
+    depth, kept = 0, []
+    for each in latex:
+        depth += (each == "{") - (each == "}")
+        kept.append(each if not depth else " ")
+    return "".join(kept)
+
+
+def _symbol(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-zα-ωΑ-Ω][\w]*", name):
+        raise NotationError(f"{name[:40]!r} is no symbol.", hint="A symbol is a name such as B or W_ici.")
+
+
+def distinct(names: Iterable[str], order: Order) -> None:
+    """Raise SymscaleError where renaming makes two symbols of a derivation look the same."""
+    seen: dict[str, str] = {}
+    for name in sorted(names):
+        shown = _look(symbol_latex(name, order))
+        if shown in seen:
+            raise SymscaleError(
+                f"{seen[shown]} and {name} would both be written {symbol_latex(name, order)}.",
+                hint=f"Rename {name} too, or write {seen[shown]} otherwise.",
+            )
+        seen[shown] = name
+
+
+def _look(latex: str) -> str:
+    """Return LaTeX without what does not show: spaces, and braces around one thing."""
+    text = re.sub(r"(?<![A-Za-z])\s+|(?<=[^A-Za-z\\])\s+|\s+(?![A-Za-z])", "", latex.strip())
+    while True:
+        shorter = re.sub(r"(?<![A-Za-z}])\{(\\[A-Za-z]+|.)\}", r"\1", text)
+        if shorter == text:
+            return text
+        text = shorter

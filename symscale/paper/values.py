@@ -1,0 +1,141 @@
+"""The number of a quantity of a derivation: as its steps have it, or with a chip's constants and values put in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import sympy as sp
+
+from symscale.derivation.evaluate import numbers
+from symscale.derivation.proof import known_dimensions
+from symscale.errors import SymscaleError, UnitError
+from symscale.exercise.exercise import Asked, Exercise, exercise
+from symscale.exercise.setting import Setting, everything
+from symscale.machine import chosen
+from symscale.machine.model import did_you_mean
+from symscale.paper.request import Request
+from symscale.quantity import BYTE, JOULE, SECOND, dimension_of, parse_unit
+from symscale.vocabulary import entry, symbol
+
+_UNITS = {SECOND: "s", BYTE: "B", BYTE / SECOND: "B/s", JOULE: "J"}
+
+
+def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
+    """Return the number of a quantity, in base units of the unit that follows, and its name.
+
+    The last step that states it counts, or step `at`. A formula without a number takes the constants of the chip
+    asked for, the values of `set=`, and what the steps say of the symbols left. Raises SymscaleError for a quantity
+    that is not there, and for symbols without a value.
+    """
+    one = exercise(request.id, terms=request.terms)
+    settings = [each for each in _asked(one, request, at).settings if at in (0, each.at)]
+    for setting in settings:
+        value = _constant(setting.value)
+        if value is not None:
+            _used(request, one)
+            return value, unit_for(setting, value), setting.name
+    known = _known(request, one)
+    for setting in settings:
+        value = _constant(_filled(setting.value, known))
+        if value is not None:
+            return value, unit_for(setting, value), setting.name
+    if not settings:
+        raise SymscaleError(f"{request.id} has no number to give.", hint="Ask for a quantity of its steps.")
+    left = sorted(map(str, _filled(settings[0].value, known).free_symbols))
+    chip = "" if request.option("on") else " A chip's constants come with on=tpu-v5p."
+    given = ",".join(f"{name}=…" for name in left)
+    raise SymscaleError(
+        f"{settings[0].name} has no number in {request.id}: {', '.join(left)} "
+        f"{'has' if len(left) == 1 else 'have'} no value.",
+        hint=f"Give them: set={given}.{chip}",
+    )
+
+
+def _asked(one: Exercise, request: Request, at: int) -> Asked:
+    """Return the quantity asked for: the one of the claim, of the step, or the one that is named."""
+    wanted = request.which.replace(" ", "")
+    if not wanted and not at:
+        return one.headline
+    named = {each.what.replace(" ", ""): each for each in one.asked}
+    for each in one.asked:
+        if (not wanted or each.what.replace(" ", "") == wanted) and (not at or at in {s.at for s in each.settings}):
+            return each
+    there = [each.what for each in one.asked if not at or at in {s.at for s in each.settings}]
+    where = f" in step {at}" if at else ""
+    raise SymscaleError(
+        f"{one.id} has no quantity {request.which[:40]!r}{where}." if wanted else f"Step {at} of {one.id} has none.",
+        hint=f"It has {', '.join(there) or 'none there'}.{did_you_mean(wanted, named)}",
+    )
+
+
+def _constant(value: sp.Expr) -> sp.Expr | None:
+    """Return a real number, None for what is none yet."""
+    return value if value.is_number and value.is_real else None
+
+
+def _known(request: Request, one: Exercise) -> dict[sp.Symbol, sp.Expr]:
+    """Return every value there is: those asked for first, then the chip's, then those of the steps that agree."""
+    given = {symbol(name): value for name, value in request.terms.values}
+    _used(request, one)
+    said: dict[sp.Symbol, set[sp.Expr]] = {}
+    for setting in everything(one.id, terms=request.terms):
+        for name, value in setting.values.items():
+            said.setdefault(name, set()).add(value)
+    agreed = {name: next(iter(values)) for name, values in said.items() if len(values) == 1}
+    chip = chosen(request.option("on") or None)
+    return {**agreed, **numbers(one.layer, chip, {}), **given}
+
+
+def _used(request: Request, one: Exercise) -> None:
+    """Raise SymscaleError for a value of a symbol that the derivation does not have."""
+    names: set[str] = set()
+    for setting in everything(one.id, terms=request.terms) if request.terms.values else ():
+        names |= {
+            str(each) for each in setting.expr.free_symbols | setting.values.keys() | setting.of_what.free_symbols
+        }
+    for name, _ in request.terms.values:
+        if name not in names:
+            raise SymscaleError(f"{one.id} has no symbol {name[:40]}.", hint=_has(sorted(names), name))
+
+
+def _has(names: Sequence[str], name: str) -> str:
+    return f"It has {', '.join(names[:40])}.{did_you_mean(name, names)}"
+
+
+def _filled(value: sp.Expr, known: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    """Return a formula with all values in it, those that are formulas of others too: F = 4*D."""
+    for _ in range(4):
+        filled = value.xreplace(dict(known))
+        if filled == value:
+            return value
+        value = filled
+    return value
+
+
+def unit_for(setting: Setting, value: sp.Expr) -> str:
+    """Return the unit of a number: as the step has it, of its symbol, or of the dimension of its formula."""
+    if setting.unit:
+        return setting.unit
+    row = entry(setting.name)
+    if row is not None:
+        return row.unit
+    if setting.name.startswith("FLOPs"):
+        return "FLOP"
+    try:
+        return _UNITS.get(dimension_of(setting.expr, known_dimensions(setting.expr)), "")
+    except UnitError:
+        return ""
+
+
+def converted(value: sp.Expr, unit: str, wanted: str) -> sp.Expr:
+    """Return a number in base units of `unit` as a number of the wanted unit. Raises UnitError."""
+    target = parse_unit(wanted)
+    try:
+        own = parse_unit(unit).dimension
+    except UnitError:  # chips along X and the like are counts
+        own = parse_unit("").dimension
+    if own != target.dimension:
+        raise UnitError(
+            f"A number in {unit or 'no unit'} is none in {wanted}.", hint=f"Its own dimension is {own or '1'}."
+        )
+    return value / target.factor

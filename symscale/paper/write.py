@@ -1,0 +1,198 @@
+"""A piece of a derivation in the language of a document: the one way in which everything is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import singledispatch
+
+import sympy as sp
+
+from symscale.derivation.step import Prose, Step
+from symscale.frozen import dataclass
+from symscale.notation.latex import to_latex
+from symscale.notation.numbers import NumberStyle, format_number, format_quantity, with_unit
+from symscale.notation.order import Order
+from symscale.paper.language import Dialect, Row
+from symscale.paper.pieces import Formula, Keys, Line, Number, Steps, Words, find
+from symscale.paper.request import Request
+from symscale.paper.settings import Settings
+from symscale.paper.style import Style, distinct
+from symscale.paper.values import converted
+from symscale.report.plain import one_line, small, statements
+from symscale.report.prose import SIGNS, equation_latex, inline, relation_inline, sides
+from symscale.report.wide import width
+from symscale.solve.relation import Relation
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What a piece is written with."""
+
+    dialect: Dialect
+    style: Style
+    order: Order
+    request: Request
+
+    @property
+    def broken(self) -> bool:
+        """Whether a formula may stand on several lines."""
+        return self.style.env not in ("inline", "math")
+
+
+def write(request: Request, dialect: Dialect, settings: Settings) -> str:
+    """Return what a request asks for in the language of a document, every step behind it checked.
+
+    The folders of `settings` are looked into while `settings.used()` is open. Raises SymscaleError for what is not
+    there, for a rename that makes two symbols look the same, and for a unit that does not fit; StepError if a check
+    fails.
+    """
+    style = settings.style.changed(request.options)
+    found = find(request)
+    if style.renames and found.names:
+        distinct(found.names, style.order(found.order))
+    return _written(found.piece, _Context(dialect, style, style.order(found.order), request))
+
+
+@singledispatch
+def _written(piece: object, context: _Context) -> str:
+    raise TypeError(f"{piece!r} is no piece of a derivation")
+
+
+@_written.register
+def _(piece: Formula, context: _Context) -> str:
+    rows = [row for each in piece.lines for row in _rows(each, context)]
+    return context.dialect.formula(rows, context.style, context.request.option("label"))
+
+
+@_written.register
+def _(piece: Number, context: _Context) -> str:
+    unit = context.request.option("unit") or dict(context.style.units).get(piece.name, "")
+    if unit:
+        value = converted(piece.value, piece.unit, unit)
+        return context.dialect.number(value, unit, context.style, scaled=True)
+    return context.dialect.number(piece.value, piece.unit, context.style)
+
+
+@_written.register
+def _(piece: Words, context: _Context) -> str:
+    return context.dialect.text(one_line(piece.text))
+
+
+@_written.register
+def _(piece: Keys, context: _Context) -> str:
+    return context.dialect.cite(piece.keys)
+
+
+@_written.register
+def _(piece: Steps, context: _Context) -> str:
+    compact = context.style.detail == "compact"
+    bare = context.request.piece in ("table", "figure")
+    blocks = []
+    for number, step in zip(piece.numbers, piece.steps, strict=True):
+        if compact and not (step.equations or step.figure is not None):
+            continue
+        place = f"{number}. " if len(piece.steps) > 1 else ""
+        title = context.dialect.strong(context.dialect.text(f"{place}{one_line(step.title)}."))
+        reason = "" if compact else inline(step.reason, context.order, context.dialect.form)
+        head = [] if bare else [f"{title} {reason}".strip()]
+        blocks.append(context.dialect.below.join([*head, *_body(step, context, compact or bare)]))
+    return "\n\n".join(blocks)
+
+
+def _body(step: Step, context: _Context, compact: bool) -> Iterator[str]:
+    """Yield the blocks of a step below its title."""
+    dialect, order = context.dialect, context.order
+    if step.figure is not None:
+        yield dialect.figure(step.figure, order)
+    if step.sheet is not None:
+        yield dialect.table(step, step.sheet, order)
+        if step.sheet.mark and not compact:
+            yield dialect.text(step.sheet.mark)
+    plain = [each for each in step.lines if isinstance(each, str)]
+    beside = step.kind == "count" and len(plain) == len(step.equations)
+    if step.equations and step.sheet is None:
+        units = step.units or ("",) * len(step.equations)
+        lines = [Line(each, unit) for each, unit in zip(step.equations, units, strict=True)]
+        lines[-1] = replace(lines[-1], when=step.conditions)
+        if beside and not compact:
+            shown = [
+                f"{dialect.text(said)}: {dialect.form.formula(_row(line, context, False).whole)}"
+                for said, line in zip(plain, lines, strict=True)
+            ]
+            yield dialect.items(shown)
+            return
+        rows = [row for line in lines for row in _rows(line, context)]
+        yield dialect.display(rows, context.style) if context.broken else dialect.formula(rows, context.style)
+    if compact:
+        return
+    if step.kind == "given" and plain:
+        yield dialect.code([part for each in plain for part in statements(each)])
+    elif step.lines:
+        yield dialect.items([inline(each, order, dialect.form) for each in step.lines])
+
+
+# ------------------------------------------------------------------ formulas
+
+
+def _rows(line: Line, context: _Context) -> list[Row]:
+    """Return a line of a formula; what it holds under stands on a line of its own where there is no room."""
+    row = _row(line, context, context.broken)
+    tail = _tail(line, context.order)
+    if not tail:
+        return [row]
+    if context.broken and width(f"{row.whole} {tail}") > context.style.width:
+        return [row, Row("", "", tail.removeprefix(r"\quad "))]
+    return [replace(row, tail=tail)]
+
+
+def _row(line: Line, context: _Context, broken: bool) -> Row:
+    said, order = line.said, context.order
+    if not isinstance(said, Relation):
+        return Row("", "", words_latex(said, order))
+    if said.rhs.is_number and (line.unit or not small(said.rhs)):
+        return Row(to_latex(said.lhs, order), SIGNS[said.op], _number(said.rhs, line.unit, str(said.lhs), context))
+    if broken:
+        return Row(*sides(said, order, context.style.width))
+    whole = relation_inline(said, order)
+    left, sign, right = whole.partition(f" {SIGNS[said.op]} ")
+    return Row(left, sign.strip(), right)
+
+
+def _number(value: sp.Expr, unit: str, name: str, context: _Context) -> str:
+    """Return a number with its unit inside a formula."""
+    style = context.style
+    kind: NumberStyle = "siunitx" if style.numbers == "siunitx" and context.dialect.name == "latex" else "latex"
+    wanted = context.request.option("unit") or dict(style.units).get(name, "")
+    if wanted:
+        shown = format_number(converted(value, unit, wanted), style.digits, kind)
+        return with_unit(shown, wanted, kind)
+    return format_quantity(value, unit, style.digits, kind)
+
+
+def _tail(line: Line, order: Order) -> str:
+    """Return what a line holds under: `\\quad \\text{if } a \\text{ and } b`, and its limits in brackets."""
+    held = r" \text{ and } ".join(equation_latex(each, order) for each in line.when)
+    limits = r",\ ".join(words_latex(each, order) for each in line.limits)
+    parts = [rf"\text{{if }} {held}"] if held else []
+    parts += [rf"({limits})"] if limits else []
+    return "".join(rf"\quad {each}" if not n else rf"\ {each}" for n, each in enumerate(parts))
+
+
+_LIMIT = {" ≪ ": r" \ll ", " ≫ ": r" \gg ", ", ": ", "}
+_PLAIN = re.compile(r"[^\w ,.;:()+=/-]")
+
+
+def words_latex(prose: Prose, order: Order) -> str:
+    """Return words with formulas for the inside of a formula."""
+    parts: Sequence[str | sp.Expr | Relation] = (prose,) if isinstance(prose, str) else prose
+    found = ""
+    for each in parts:
+        if isinstance(each, Relation):
+            found += relation_inline(each, order)
+        elif isinstance(each, str):
+            found += _LIMIT.get(each) or rf"\text{{{_PLAIN.sub('', each).replace('_', chr(92) + '_')}}}"
+        else:
+            found += to_latex(each, order)
+    return found
