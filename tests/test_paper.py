@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from symscale.errors import SymscaleError
-from symscale.paper import DIALECTS, LATEX, MARKDOWN, Request, Settings, read_request, read_settings, request, write
+from symscale.paper.dialect import DIALECTS, LATEX, MARKDOWN
+from symscale.paper.request import Request, read_request, request
+from symscale.paper.settings import Settings, read_settings
+from symscale.paper.write import write
 
 PLAIN = Settings()
 
