@@ -134,7 +134,12 @@ def _title(one: Exercise, vary: int | None) -> str:
     found = one.headline.crossover
     settled = found is not None and all(case.always or case.never for case in found.headline.cases)
     yes_or_no = one.headline.words in ("yes", "no")
-    told = settled or yes_or_no or bool(_FORMULA.search(title)) or any(_tells(title, value) for _, value in one.headline.numbers)
+    told = (
+        settled
+        or yes_or_no
+        or bool(_FORMULA.search(title))
+        or any(_tells(title, value) for _, value in one.headline.numbers)
+    )
     return "" if told or (vary is not None and _NUMBERED.search(title)) else title
 
 

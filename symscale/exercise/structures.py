@@ -55,7 +55,9 @@ def with_axes(text: str, exercise: Exercise) -> str:
     if best is None or not best.integers or exercise.layer is None or not _BARE.fullmatch(text.strip()):
         return text
     axes, sizes = list(exercise.layer.program.mesh), re.findall(r"\d+", text)
-    return ", ".join(f"{axis}={size}" for axis, size in zip(axes, sizes, strict=True)) if len(axes) == len(sizes) else text
+    return (
+        ", ".join(f"{axis}={size}" for axis, size in zip(axes, sizes, strict=True)) if len(axes) == len(sizes) else text
+    )
 
 
 def _ranked(answer: Sizes, asked: Asked) -> Verdict:
@@ -152,8 +154,10 @@ def word(answer: Word, exercise: Exercise) -> Verdict:
         if asked.words != answer.word:
             return Verdict(WRONG, "", asked)
         false = _false(answer.reason)
-        return Verdict(WRONG, f"The word is right, and its reason is not: {false}.", asked) if false else Verdict(
-            RIGHT, "", asked
+        return (
+            Verdict(WRONG, f"The word is right, and its reason is not: {false}.", asked)
+            if false
+            else Verdict(RIGHT, "", asked)
         )
     if asked.crossover is not None and answer.word in ("always", "never"):
         return _decided(answer, asked)
