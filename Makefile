@@ -8,7 +8,7 @@ PYTEST_ARGS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check lint types reports reports-current verify wheel wheel-test format clean
+.PHONY: help setup test check lint types reports reports-current docs verify wheel wheel-test format clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -27,9 +27,9 @@ $(STAMP): pyproject.toml
 test: $(STAMP)  ## run the tests (PYTEST_ARGS="-k crossover" narrows them)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-check: lint types  ## all that has to hold before a change lands: lint, format, types, tests, reports
+check: lint types  ## all that has to hold before a change lands: lint, format, types, tests, reports, docs
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
-	$(MAKE) --no-print-directory reports-current
+	$(MAKE) --no-print-directory reports-current docs
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -43,6 +43,15 @@ reports: $(STAMP)  ## render every derivation to reports/
 
 reports-current: $(STAMP)  ## fail if a committed report differs from what would be rendered now
 	$(BIN)/symscale report --check
+
+# Nothing is fetched: fonts, scripts and formulas are in the pages. A link that leads nowhere fails the build.
+docs: $(VENV)/.docs  ## build the documentation into site/ (installs mkdocs)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	@touch $@
 
 verify: $(STAMP)  ## compare programs with what JAX compiles, models with transformers, formulas with KaTeX (installs them)
 	$(BIN)/python -m pip install --quiet -e '.[dev,verify]'
@@ -61,4 +70,4 @@ format: $(STAMP)  ## let ruff fix and format
 	$(BIN)/ruff format .
 
 clean:  ## remove what the other targets create
-	rm -rf reports/.symscale.manifest $(VENV) node_modules dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf reports/.symscale.manifest site $(VENV) node_modules dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

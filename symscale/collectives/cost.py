@@ -28,7 +28,7 @@ def cost(
     a ReduceScatter; for Permute, what a chip sends. Joint axes of one torus add their bandwidths, joint
     axes of one switch share its egress; axes on different networks, and the levels of a fat tree, work at the
     same time, and the slowest counts. With `in_network` the switches of an AllReduce add up. `copies` k makes an
-    AllToAll sparse: V bytes of tokens, each sent to k of the n chips (of all of them where k > n).
+    AllToAll sparse: V bytes of tokens, each sent to k of the n chips (of all of them where there are fewer).
     MachineError if there is no axis (a Slice needs none), or copies of anything but an AllToAll.
     """
     kind = Kind(kind)

@@ -80,12 +80,12 @@ class Builder(Plotting, Shown):
 
     @staticmethod
     def read(text: str) -> sp.Expr:
-        """Return the formula that a text writes, such as "4*B*D/W_node"."""
+        """Return the formula that a text writes, such as `4*B*D/W_node`."""
         return parse_formula(text).expr
 
     @staticmethod
     def symbol(name: str) -> sp.Symbol:
-        """Return the positive symbol of this name, such as a number of physical axes M_X."""
+        """Return the positive symbol of this name, such as a number of physical axes `M_X`."""
         return symbol(name)
 
     def program(
@@ -244,7 +244,7 @@ class Builder(Plotting, Shown):
     ) -> Crossover:
         """Solve `lhs op rhs`, exactly and in the named limits, and in the dtype form.
 
-        `limits` such as "B << D, F; X >> 1"; without them every mesh axis that stays a symbol is taken as long,
+        `limits` such as `B << D, F; X >> 1`; without them every mesh axis that stays a symbol is taken as long,
         and against HBM the unknown as small beside the other dimensions. `rule` eliminates a symbol, and so
         does a constraint such as `subject_to="X*Y = N_chips"`. `title` stands before the steps' own titles.
         Raises UndecidedError.
@@ -291,7 +291,7 @@ class Builder(Plotting, Shown):
         return found
 
     def approximate(self, name: str, expr: sp.Expr, limits: str) -> sp.Expr:
-        """Return a quantity in limits such as "B << D, F", and write down what they drop. Raises UndecidedError."""
+        """Return a quantity in limits such as `B << D, F`, and write down what they drop. Raises UndecidedError."""
         found, step = in_limit(name, expr, limits)
         self.steps.append(step)
         return found
@@ -371,7 +371,7 @@ class Builder(Plotting, Shown):
         self.add(Step("remark", "Remark", text, (Relation(symbol(name), "==", found),), (Equal((other,)),)))
 
     def expect(self, found: sp.Expr | Crossover, text: str) -> None:
-        """Compare what the author states with what was derived: a formula, or an answer such as "B/X >= C/W_ici".
+        """Compare what the author states with what was derived: a formula, or an answer such as `B/X >= C/W_ici`.
 
         The answers "always" and "never" are read too; without bytes per element the dtype form is meant.
         Raises StepError if they differ.

@@ -52,7 +52,7 @@ class Layer(Shown):
 
     @property
     def other_names(self) -> dict[str, sp.Symbol]:
-        """The dimensions and mesh axes whose symbol has another name than they, such as C_dim for C."""
+        """The dimensions and mesh axes whose symbol has another name than they, such as `C_dim` for `C`."""
         sizes = [*self.program.sizes.items(), *self.program.mesh.items()]
         own = [(name, size, (f"{name}_dim", f"{name}_axis")) for name, size in sizes if size.is_Symbol]
         return {name: size for name, size, suffixed in own if size.name.startswith(suffixed)}

@@ -67,7 +67,7 @@ class Plotting(Tabling):
     ) -> Figure:
         """Draw what a chip attains over the FLOPs per byte, for each dtype, with the forward passes of programs on it.
 
-        min(C, I·W_hbm), bent where the solver finds the crossover I = C/W_hbm.
+        `min(C, I·W_hbm)`, bent where the solver finds the crossover `I = C/W_hbm`.
         """
         from symscale.derivation.plots import roofline
 
@@ -88,7 +88,7 @@ class Plotting(Tabling):
     ) -> Figure:
         """Draw which of several times is the largest over two variables; the borders are the solver's closed forms.
 
-        `y` may be a ratio such as "B/N_chips". Raises UndecidedError if a border has no closed form.
+        `y` may be a ratio such as `B/N_chips`. Raises UndecidedError if a border has no closed form.
         """
         from symscale.derivation.maps import of_times
 

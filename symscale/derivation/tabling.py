@@ -47,7 +47,7 @@ class Tabling(Scheduling):
         formula ("") shows the words of its rows. There is a row for every value `over` symbols (every combination of
         several), for every one of the named `rows` with its own values (`of` is the head above the names; None is
         what nobody states), or for both. `expect` compares a column's cells, one by one, with what an author prints.
-        `front` marks the rows that no other row beats, {"T_step": "least", "rate": "most"}, of those that meet the
+        `front` marks the rows that no other row beats, `{"T_step": "least", "rate": "most"}`, of those that meet the
         relation `fits`. With `formulas` cells may keep symbols.
         Raises SymscaleError for a table without rows, a column twice, or a symbol without a number; StepError for an
         expectation that is not met.

@@ -126,7 +126,7 @@ def address(shape: Shape) -> sp.Expr:
 
 
 def indices(shape: Shape) -> tuple[sp.Symbol, ...]:
-    """Return the symbols of the indices: i, j for a matrix, i_0, i_1, … where there are more dimensions than three."""
+    """Return the symbols of the indices: i, j for a matrix, `i_0`, `i_1`, … for more than three dimensions."""
     count = len(shape.dims)
     return tuple(symbol("ijk"[n] if count <= 3 else f"i_{n}") for n in range(count))
 

@@ -146,7 +146,7 @@ class Machine(Shown):
 
     @property
     def cores(self) -> dict[str, sp.Rational]:
-        """What the chip is made of, by the names that formulas use: N_core, f_clock, N_lane, N_matrix and so on."""
+        """What the chip is made of, by the names that formulas use: `N_core`, `f_clock`, `N_lane` and so on."""
         return {CORE_SYMBOL[key]: value for key, value in self.core}
 
     @property
@@ -162,7 +162,7 @@ class Machine(Shown):
     def constants(self, dtype: str | None = None) -> dict[str, sp.Rational]:
         """Return symbol name → exact number in byte and second, for what this chip has.
 
-        C is included when `dtype` is given; T_hop is the main network's. MachineError: unknown dtype.
+        `C` is included when `dtype` is given; `T_hop` is the main network's. MachineError: unknown dtype.
         """
         found: dict[str, sp.Rational | None] = {"C": None if dtype is None else self.peak(dtype)}
         found |= {"W_hbm": self.hbm_bandwidth, "M_hbm": self.hbm_capacity}
@@ -180,8 +180,8 @@ class Machine(Shown):
     def figures(self) -> dict[str, sp.Rational]:
         """Every number of the chip by the name that formulas use, in base units.
 
-        These are `constants`, peaks by dtype (C_int8), `cores`, the price, how many chips a host (N_host) and a whole
-        torus (N_pod) have, and how many children a switch of a level of a cluster joins (D_node).
+        These are `constants`, peaks by dtype (`C_int8`), `cores`, the price, how many chips a host (`N_host`) and a
+        whole torus (`N_pod`) have, and how many children a switch of a level of a cluster joins (`D_node`).
         """
         found: dict[str, sp.Rational | int | None] = {f"C_{dtype}": value for dtype, value in self.peaks}
         found |= {**self.constants("bf16" if "bf16" in dict(self.peaks) else None), **self.cores}

@@ -73,7 +73,7 @@ def _fraction(value: sp.Expr | Fraction | float, digits: int) -> tuple[Fraction,
 def format_number(value: sp.Expr | Fraction | float, digits: int = 4, style: NumberStyle = "text") -> str:
     r"""Return a number with `digits` significant digits: `240.2`, `28,672`, `1.97 × 10^14`, `0.011`.
 
-    Whole numbers below 10^6 are printed in full; `latex` gives `1.97 \times 10^{14}`, `siunitx`
+    Whole numbers below a million are printed in full; `latex` gives `1.97 \times 10^{14}`, `siunitx`
     `\num{1.97e14}`, `ascii` `1.97e14`. Raises NotationError for an expression that still has symbols.
     """
     fraction, known = _fraction(value, digits)

@@ -31,9 +31,9 @@ class Leading:
 def approximate(expr: sp.Expr, limits: Iterable[Limit]) -> Approximation:
     """Return the leading terms of an expression in the limits.
 
-    2*B*D*F/(b*(B*D + B*F + D*F)) for B << D, F: 2*B/b, dropped B*D and B*F, exact / approximate
+    `2*B*D*F/(b*(B*D + B*F + D*F))` for `B << D, F`: `2*B/b`, dropped `B*D` and `B*F`, exact / approximate
     1/(1 + B/D + B/F). A term goes if its quotient to another tends to 0, at whatever rates the limits are
-    approached. X >> 1 says that X - 1 is about X, not that X hops take longer than a transfer: it drops a
+    approached. `X >> 1` says that X - 1 is about X, not that X hops take longer than a transfer: it drops a
     term only beside the same term times powers of long sizes. Raises UndecidedError if nothing can be
     dropped, if the leading terms may cancel, or if what is left is negative where the expression need not be.
     """

@@ -18,10 +18,10 @@ from symscale.vocabulary import expression, fresh
 def crossover(lhs: sp.Expr, op: str, rhs: sp.Expr, unknown: sp.Expr, *, given: Sequence[Relation] = ()) -> Solution:
     """Return where `lhs op rhs` holds, as disjoint cases that cover all positive values of the other symbols.
 
-    2*B*D*F/C >= b*(B*D + D*F + B*F)/W for B: B >= b*C*D*F/(2*D*F*W - b*C*(D + F)) if D*F/(D + F) > b*C/(2*W),
-    never otherwise. `unknown` is a symbol, or a monomial such as B/X. `given` narrows the cases to where those
-    relations hold; one in the unknown itself, X >= 2, tells signs but does not cut the intervals. Raises
-    UndecidedError if a border has no closed form.
+    `2*B*D*F/C >= b*(B*D + D*F + B*F)/W` for B: `B >= b*C*D*F/(2*D*F*W - b*C*(D + F))` if
+    `D*F/(D + F) > b*C/(2*W)`, never otherwise. `unknown` is a symbol, or a monomial such as B/X. `given` narrows the
+    cases to where those relations hold; one in the unknown itself, `X >= 2`, tells signs but does not cut the
+    intervals. Raises UndecidedError if a border has no closed form.
     """
     if op not in MASKS:
         raise UndecidedError(f"unknown relation {op!r}", hint="use one of <, <=, >, >=, ==")

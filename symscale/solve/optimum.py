@@ -33,7 +33,7 @@ class Optimum:
 
 
 def minimise(objective: sp.Expr, variables: Sequence[sp.Symbol], subject_to: Relation | None = None) -> Optimum:
-    """Return the minimum of `objective` over positive variables, under a monomial equality such as X*Y == N.
+    """Return the minimum of `objective` over positive variables, under a monomial equality such as `X*Y == N`.
 
     Closed form: a posynomial with one term more than free variables (the terms then have fixed shares of the
     minimum), any posynomial in one variable whose derivative has a closed root, and Max of monomials in one

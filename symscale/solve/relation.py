@@ -25,7 +25,7 @@ MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 
 @dataclass(frozen=True)
 class Relation(Shown):
-    """`lhs op rhs` with op one of < <= > >= ==, kept as written (sympy's own relations evaluate at once)."""
+    """`lhs op rhs` with op one of `< <= > >= ==`, kept as written (sympy's own relations evaluate at once)."""
 
     lhs: sp.Expr
     op: str

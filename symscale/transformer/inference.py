@@ -54,7 +54,7 @@ class Held:
 
 
 def distinct_experts(tokens: sp.Expr) -> sp.Expr:
-    """Return how many of E experts B tokens are expected to reach, k each, evenly: E·(1 − (1 − k/E)^B).
+    """Return how many of E experts B tokens are expected to reach, k each, evenly: `E·(1 − (1 − k/E)^B)`.
 
     A token misses an expert with the chance 1 − k/E, and B tokens independently of each other.
     """

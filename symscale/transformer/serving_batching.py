@@ -32,7 +32,7 @@ def page_occupancy(length: sp.Expr = S) -> sp.Expr:
 
 
 def reserved_occupancy() -> sp.Expr:
-    """Return which share of the slots is used where S_max are kept for each sequence: (S_max + 1)/(2·S_max)."""
+    """Return which share of the slots is used where `S_max` are kept for each sequence: `(S_max + 1)/(2·S_max)`."""
     length = fresh("n")
     return sp.cancel(total(length, length, LONGEST) / LONGEST / LONGEST)
 
@@ -40,7 +40,7 @@ def reserved_occupancy() -> sp.Expr:
 def static_occupancy() -> sp.Expr:
     """Return which share of its slots a batch of B uses that runs until its longest is done: (B + 1)/(2·B).
 
-    Lengths are even over 0 … S_max: the mean is S_max/2, and the longest of B has the density B·x^(B−1)/S_max^B.
+    Lengths are even over 0 … `S_max`: the mean is `S_max/2`, the density of the longest of B `B·x^(B−1)/S_max^B`.
     A batch that is refilled at every step, continuous batching, uses all of them.
     """
     length = fresh("x")
@@ -50,7 +50,7 @@ def static_occupancy() -> sp.Expr:
 
 
 def prefix_flops(config: Config) -> sp.Expr:
-    """Return the FLOPs that a cached prefix of T_prefix tokens saves a prompt: those of its own prefill.
+    """Return the FLOPs that a cached prefix of `T_prefix` tokens saves a prompt: those of its own prefill.
 
     Nothing later changes what causal layers make of a prefix; the logits of its last token are not made either way.
     """

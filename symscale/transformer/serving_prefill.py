@@ -19,7 +19,7 @@ CHUNK, PROMPT = symbol("T_chunk"), symbol("T_prompt")
 
 
 def finished_per_second() -> sp.Expr:
-    """Return the sequences that a decode server ends per second: B/(T_step·T_gen) [1/s]."""
+    """Return the sequences that a decode server ends per second: `B/(T_step·T_gen)` [1/s]."""
     return B / (T_STEP * GENERATED)
 
 
@@ -32,7 +32,7 @@ def server_ratio() -> Solution:
 
 
 def evicted_per_step() -> sp.Expr:
-    """Return the tokens that leave the cache per step where B sequences end after T_gen steps: their whole length."""
+    """Return the tokens that leave the cache per step where B sequences end after `T_gen` steps: their whole length."""
     return B / GENERATED * (PROMPT + GENERATED)
 
 

@@ -22,10 +22,10 @@ MOST_DRAFTED = 1000
 
 
 def expected_tokens(drafted: sp.Expr = DRAFTED) -> sp.Expr:
-    """Return the tokens that a step with n drafted ones is expected to yield: the sum of a^i for i = 0 … n.
+    """Return the tokens that a step with n drafted ones is expected to yield: the sum of `a^i` for i = 0 … n.
 
-    Token i of a run appears if the i before it were accepted, with the chance a^i. Below a = 1 the sum is
-    (1 − a^(n + 1))/(1 − a).
+    Token i of a run appears if the i before it were accepted, with the chance `a^i`. Below a = 1 the sum is
+    `(1 − a^(n + 1))/(1 − a)`.
     """
     place = fresh("i")
     above, below = sp.fraction(sp.together(1 + total(ACCEPTED**place, place, drafted)))
