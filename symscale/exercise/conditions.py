@@ -351,19 +351,21 @@ def _by_threshold(
         return verdict
     edges = dict.fromkeys(edge for ours, _ in _forms(found, exercise, {}) if (edge := border(ours.cases)) is not None)
     values = {name: value for one in asked.settings for name, value in one.values.items()}
-    for edge in edges if along else ():
-        shorter = leading(theirs, Setting(edge, values, found.headline.unknown, at=_step(asked)), asked)
-        if shorter is not None:
-            return shorter
+    settings = [Setting(edge, values, found.headline.unknown, at=_step(asked)) for edge in edges]
+    shorter = [one for each in settings if along and (one := leading(theirs, each, asked)) is not None]
+    if shorter and shorter[0].accepted:
+        return shorter[0]
     known = [
         one
-        for edge in edges
-        for one in search(Setting(edge, {}, found.headline.unknown, at=_step(asked)), is_formula(theirs), 2)
+        for each in settings
+        for one in search(replace(each, values={}), is_formula(theirs), 2)
     ]
     if not any(each.harmless for each in known):
         known += on_other_terms(asked, exercise, is_formula(theirs))
     if known:
         return explained(known, asked, exercise, None)
+    if shorter:
+        return shorter[0]
     return Verdict(WRONG, UNEXPLAINED, asked)
 
 

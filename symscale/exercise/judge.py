@@ -234,12 +234,14 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
             if same(each, setting.expr):
                 return Verdict(RIGHT, "", asked)
     # a formula in the very symbols is to be the formula: numbers may agree by chance, as 2 + 2 and 2*2
+    dropped: list[Verdict] = []
     formal = any(each.free_symbols == setting.expr.free_symbols for setting in targets for each in written)
     for setting in targets:
         for each in written:
             verdict = (None if formal else _in_numbers(each, setting, asked)) or leading(each, setting, asked)
-            if verdict is not None:
+            if verdict is not None and verdict.accepted:
                 return verdict
+            dropped += [verdict] if verdict is not None else []
     known = [
         found
         for setting in targets[:MOST_FORMS]
@@ -250,6 +252,8 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
         known += [one for each in written for one in on_other_terms(asked, exercise, is_formula(each))]
     if known:
         return explained(known, asked, exercise, None)
+    if dropped:
+        return dropped[0]
     for other in exercise.asked:
         if other is not asked and any(same(each, one.expr) for each in written for one in formulas(other, exercise)):
             return Verdict(WRONG, f"This is {other.what}, and {asked.what} is asked for.", asked)
@@ -312,7 +316,7 @@ def _in_numbers(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None
 
 
 def leading(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:
-    """Judge a formula that leaves terms of sums out which are small beside what is left."""
+    """Judge a formula that leaves terms of sums out: right to leading order where they are small beside what is left."""
     for dropped, rest in _shorter(setting.expr, 3):
         if rest.free_symbols <= expr.free_symbols and same(expr, rest):
             share = _share(setting, rest)
@@ -321,9 +325,10 @@ def leading(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:
                 return Verdict(
                     LEADING, f"{missing}, which is small beside the rest.", asked, (missing,), step=setting.at
                 )
-            if share is not None and abs(share) <= SMALL:
+            if share is not None:
+                kind = LEADING if abs(share) <= SMALL else WRONG
                 said = f"{missing}, which changes it by {format_number(100 * abs(share), 3)} % here."
-                return Verdict(LEADING, said, asked, (missing,), step=setting.at)
+                return Verdict(kind, said, asked, (missing,), step=setting.at)
     return None
 
 
