@@ -15,7 +15,7 @@ from symscale.cli.output import rendered, write
 if TYPE_CHECKING:
     from symscale.exercise.question import Question
 
-CHAPTER = text_option("--chapter", metavar="5", help="A chapter of the book only.")
+CHAPTER = text_option("--chapter", metavar="5", help="A chapter of the book only, or a topic: training.")
 FORMAT = click.option("--format", "style", type=click.Choice(["text", "md", "latex"]), default="text")
 
 
@@ -128,6 +128,10 @@ def quiz(chapter: str, count: int, seed: int, vary: bool, style: str, output: st
     from symscale.report.quiz import quiz_text
     from symscale.report.quiz import sheet as sheet_text
 
+    if seed < 0:
+        raise SymscaleError("A seed is a whole number from 0.", hint="Write --seed 7.")
+    if sheet and Path(sheet).suffix != ".toml":
+        raise SymscaleError(f"An answer sheet is TOML, and {sheet} is named otherwise.", hint="Write --sheet sheet.toml.")
     named = [each for each in (output, key, sheet) if each]
     if len({str(Path(each).resolve()) for each in named}) < len(named):
         raise SymscaleError("Two of -o, --key and --sheet name one file.", hint="Give each a file of its own.")

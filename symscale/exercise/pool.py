@@ -26,13 +26,18 @@ def chapter_of(id: str) -> str:
 
 
 def listed(chapter: str = "") -> list[str]:
-    """Return the ids of the exercises of a chapter, or of all. Raises SymscaleError for a chapter without any."""
+    """Return the ids of the exercises of a chapter, of a topic (what ids begin with, such as training), or of all.
+
+    Raises SymscaleError for one without any.
+    """
     every = [*(each.id for each in entries()), *(row.id for row in asked_rows())]
-    found = [each for each in every if not chapter or chapter_of(each) == chapter]
+    found = [each for each in every if not chapter or chapter in (chapter_of(each), each.partition("/")[0])]
     if not found:
         there = sorted({chapter_of(each) for each in every} - {""}, key=lambda each: (len(each), each))
+        topics = dict.fromkeys(each.partition("/")[0] for each in every if "/" in each)
         raise SymscaleError(
-            f"There are no exercises of chapter {chapter[:20]}.", hint=f"There are chapters {', '.join(there)}."
+            f"There are no exercises of chapter {chapter[:20]}.",
+            hint=f"There are chapters {', '.join(there)}, and topics {', '.join(topics)}.",
         )
     return found
 

@@ -184,7 +184,9 @@ def _givens(one: Exercise, asked: Asked, setting: Setting | None, kind: str) -> 
         used = {**used, **_meshes(one)}
     for name in sorted(used, key=lambda each: (_rate(str(each)), str(each))):
         if used[name].is_number:
-            yield Given(name, quantity(name, used[name], one.layer), _meaning(str(name)))
+            # without heads K is a dimension of an array, like I and J
+            array = str(name) == "K" and not {"H", "N_heads", "G"} & {str(each) for each in used}
+            yield Given(name, quantity(name, used[name], one.layer), "" if array else _meaning(str(name)))
 
 
 def _meshes(one: Exercise) -> dict[sp.Symbol, sp.Expr]:

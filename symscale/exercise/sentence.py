@@ -39,7 +39,7 @@ def sentence(one: Exercise, asked: Asked, kind: str) -> tuple[Prose, bool]:
     if asked.words:
         return _worded(one, asked)
     if asked.sent is not None:
-        which = asked.what.removeprefix("collectives ")
+        which = asked.what.removeprefix("collectives").strip() or "forward"
         said = f"Which collectives run in the {which} pass, over which mesh axes, and of which arrays?"
         return said, one.layer is not None and bool(one.layer.axes)
     if asked.crossover is not None:

@@ -14,7 +14,7 @@ from symscale.exercise.answers import same
 from symscale.exercise.conditions import in_general, is_question, meets, relations
 from symscale.exercise.desk import check
 from symscale.exercise.exercise import Exercise
-from symscale.exercise.judge import CLOSE, defined, formula
+from symscale.exercise.judge import CLOSE, defined, formula, within
 from symscale.exercise.names import aliases, bounded
 from symscale.exercise.reading import Formula, Number, Relations, read_answer
 from symscale.exercise.verdict import RIGHT, WRONG, Verdict
@@ -110,7 +110,11 @@ class _Reader:
         if isinstance(found, Relations):
             return self._relations(found)
         if isinstance(found, Formula | Number):
-            self.last = found.expr if isinstance(found, Formula) else found.value
+            before, self.last = self.last, found.expr if isinstance(found, Formula) else found.value
+            # a number alone is the result of the line above, or one of the derivation
+            if isinstance(found, Number) and found.digit and before is not None and not self._equal(before, self.last):
+                if not self._is_stated(found):
+                    return False, f"{text} is not {to_text(before)}."
             return True, ""
         verdict = check(self.exercise, text)
         return verdict.accepted, verdict.said
@@ -144,6 +148,10 @@ class _Reader:
         if isinstance(found, Formula):
             return found.expr
         raise SymscaleError(f"{text[:60]!r} is no side of an equation.")
+
+    def _is_stated(self, found: Number) -> bool:
+        """Say whether the derivation has a quantity of this value."""
+        return any(within(found)(number) == "" for each in self.exercise.asked for _, number in each.numbers)
 
     def _derived(self, name: sp.Expr) -> bool:
         """Say whether the derivation states this quantity."""

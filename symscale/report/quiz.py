@@ -45,7 +45,8 @@ def quiz_text(found: Quiz, style: str, *, questions: bool = True, key: bool = Tr
 
 def title(found: Quiz) -> str:
     """Return the title of a quiz: its chapter and its seed, by which it can be drawn again."""
-    return f"Quiz{f', chapter {found.chapter}' if found.chapter else ''} (seed {found.seed})"
+    about = f", {'chapter ' if found.chapter.isdigit() else ''}{found.chapter}" if found.chapter else ""
+    return f"Quiz{about} (seed {found.seed})"
 
 
 def _text(found: Quiz, questions: bool, key: bool) -> str:
