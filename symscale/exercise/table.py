@@ -18,6 +18,8 @@ from symscale.vocabulary import symbol
 
 Row = tuple[dict[str, str], str]
 MOST_ROWS = 60
+#: What stands between columns: in Markdown, in a spreadsheet, in CSV.
+MARKS = ("|", "\t", ",")
 _ASSIGNED = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*([^:=,;|]{1,40}?)\s*")
 _RULE = re.compile(r"[\s|:+-]+")
 
@@ -25,11 +27,12 @@ _RULE = re.compile(r"[\s|:+-]+")
 def rows(text: str) -> list[Row]:
     """Return the rows of a table, each the values it is for and its answer; none where a text is no table."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
-    if len(lines) > 2 and ("|" in lines[0] or "," in lines[0]) and not re.search(r"[=<>]", lines[0]):
-        return _columns(lines)
+    mark = next((each for each in MARKS if lines and each in lines[0]), "")
+    if len(lines) > 1 and mark and not re.search(r"[=<>]", lines[0]):
+        return _columns(lines, mark)
     parts = [part for line in lines for part in line.split(";") if part.strip()]
     found = [_row(part) for part in parts]
-    return [each for each in found if each] if len(found) > 1 and all(found) else []
+    return [each for each in found if each] if all(found) else []
 
 
 def _row(part: str) -> Row | None:
@@ -40,9 +43,8 @@ def _row(part: str) -> Row | None:
     return {each[1]: each[2] for each in found if each}, answer.strip()
 
 
-def _columns(lines: list[str]) -> list[Row]:
-    """Return the rows of Markdown or CSV: the last column answers, the others are what it is for."""
-    mark = "|" if "|" in lines[0] else ","
+def _columns(lines: list[str], mark: str) -> list[Row]:
+    """Return the rows of Markdown, CSV or columns of a spreadsheet: the last column answers, the others are its values."""
     plain = [line.strip().strip("|") for line in lines if not _RULE.fullmatch(line)]
     cells = [[cell.strip() for cell in line.split(mark)] for line in plain]
     head, body = cells[0], cells[1:]
@@ -66,7 +68,7 @@ def table(found: list[Row], exercise: Exercise) -> Verdict:
     verdicts = [_judged(each, exercise) for each in found]
     worst = max(verdicts, key=lambda each: KINDS.index(each.kind))
     if worst.kind == RIGHT:
-        return replace(worst, said=f"All {len(verdicts)} rows are right.")
+        return replace(worst, said=f"All {len(verdicts)} rows are right." if len(verdicts) > 1 else worst.said)
     bad = [f"row {at} is {each.kind}" for at, each in enumerate(verdicts, start=1) if each.kind != RIGHT]
     return replace(worst, said=f"{', '.join(bad[:6]).capitalize()}. {worst.said}".strip())
 
