@@ -131,7 +131,9 @@ def quiz(chapter: str, count: int, seed: int, vary: bool, style: str, output: st
     if seed < 0:
         raise SymscaleError("A seed is a whole number from 0.", hint="Write --seed 7.")
     if sheet and Path(sheet).suffix != ".toml":
-        raise SymscaleError(f"An answer sheet is TOML, and {sheet} is named otherwise.", hint="Write --sheet sheet.toml.")
+        raise SymscaleError(
+            f"An answer sheet is TOML, and {sheet} is named otherwise.", hint="Write --sheet sheet.toml."
+        )
     named = [each for each in (output, key, sheet) if each]
     if len({str(Path(each).resolve()) for each in named}) < len(named):
         raise SymscaleError("Two of -o, --key and --sheet name one file.", hint="Give each a file of its own.")

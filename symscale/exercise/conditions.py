@@ -355,11 +355,7 @@ def _by_threshold(
     shorter = [one for each in settings if along and (one := leading(theirs, each, asked)) is not None]
     if shorter and shorter[0].accepted:
         return shorter[0]
-    known = [
-        one
-        for each in settings
-        for one in search(replace(each, values={}), is_formula(theirs), 2)
-    ]
+    known = [one for each in settings for one in search(replace(each, values={}), is_formula(theirs), 2)]
     if not any(each.harmless for each in known):
         known += on_other_terms(asked, exercise, is_formula(theirs))
     if known:

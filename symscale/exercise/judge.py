@@ -316,7 +316,7 @@ def _in_numbers(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None
 
 
 def leading(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:
-    """Judge a formula that leaves terms of sums out: right to leading order where they are small beside what is left."""
+    """Judge a formula without terms of sums: right to leading order where they are small beside what is left."""
     for dropped, rest in _shorter(setting.expr, 3):
         if rest.free_symbols <= expr.free_symbols and same(expr, rest):
             share = _share(setting, rest)

@@ -44,7 +44,7 @@ def _row(part: str) -> Row | None:
 
 
 def _columns(lines: list[str], mark: str) -> list[Row]:
-    """Return the rows of Markdown, CSV or columns of a spreadsheet: the last column answers, the others are its values."""
+    """Return the rows of Markdown, CSV or a spreadsheet: the last column answers, the others are what it is for."""
     plain = [line.strip().strip("|") for line in lines if not _RULE.fullmatch(line)]
     cells = [[cell.strip() for cell in line.split(mark)] for line in plain]
     head, body = cells[0], cells[1:]

@@ -112,9 +112,9 @@ class _Reader:
         if isinstance(found, Formula | Number):
             before, self.last = self.last, found.expr if isinstance(found, Formula) else found.value
             # a number alone is the result of the line above, or one of the derivation
-            if isinstance(found, Number) and found.digit and before is not None and not self._equal(before, self.last):
-                if not self._is_stated(found):
-                    return False, f"{text} is not {to_text(before)}."
+            alone = isinstance(found, Number) and found.digit and not self._is_stated(found)
+            if alone and before is not None and not self._equal(before, self.last):
+                return False, f"{text} is not {to_text(before)}."
             return True, ""
         verdict = check(self.exercise, text)
         return verdict.accepted, verdict.said
