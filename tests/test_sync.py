@@ -17,12 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symscale.errors import SymscaleError
-from symscale.paper import held
+from symscale.paper import held, many
 from symscale.paper.blocks import document
 from symscale.paper.comments import HTML, LATEX, MARKDOWN, TYPST, Syntax
 from symscale.paper.difference import unified
 from symscale.paper.held import locked
-from symscale.paper.sync import Outcome, requests, sync
+from symscale.paper.many import Wish
+from symscale.paper.sync import Outcome, documents, sync, writer
 
 MADE = {"claim": "\\[ x \\]", "two": "one\n\n  two", "value": "2550", "label": "x \\label{eq:x}"}
 MARKS = {
@@ -33,11 +34,11 @@ MARKS = {
 }
 
 
-def written(request: str, syntax: Syntax, folder: Path) -> str:
+def written(wish: Wish) -> str:
     """Stand in for the writer: what it writes of a request is in a table."""
-    if request not in MADE:
-        raise SymscaleError(f"There is no derivation {request!r}.", hint="Did you mean claim?")
-    return MADE[request]
+    if wish.sentence not in MADE:
+        raise SymscaleError(f"There is no derivation {wish.sentence!r}.", hint="Did you mean claim?")
+    return MADE[wish.sentence]
 
 
 def refreshed(text: str, syntax: Syntax = LATEX) -> str:
@@ -329,7 +330,7 @@ def test_links_and_permissions_are_kept(tmp_path: Path) -> None:
 def test_a_document_that_an_editor_saves_meanwhile_is_left_alone(tmp_path: Path) -> None:
     file = paper(tmp_path)
 
-    def slow(request: str, syntax: Syntax, folder: Path) -> str:
+    def slow(wish: Wish) -> str:
         file.write_text("saved " + FRESH)
         return "x"
 
@@ -365,16 +366,11 @@ def test_a_document_held_too_long_is_an_error(tmp_path: Path) -> None:
     assert held.PATIENCE > 10
 
 
-def test_what_documents_ask_for(tmp_path: Path) -> None:
-    file = paper(tmp_path, FRESH * 2)
-    assert list(requests([tmp_path / "none.tex", file])) == [("claim", LATEX, tmp_path)] * 2
-
-
 HOSTILE = ["`", "``` ", "<!-- symscale: a -->", "<!-- ", "\\begin{verbatim}", "\\verb|", "/*", '"', "symscale %", "\n"]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
-@pytest.mark.parametrize("syntax", list(MARKS), ids=lambda each: each.name)
+@pytest.mark.parametrize("syntax", list(MARKS), ids=lambda each: each.dialect)
 def test_long_lines_take_linear_time(syntax: Syntax, piece: str) -> None:
     def spent(length: int) -> float:
         text = piece * (length // len(piece)) + " symscale"
@@ -383,3 +379,67 @@ def test_long_lines_take_linear_time(syntax: Syntax, piece: str) -> None:
         return time.process_time() - start
 
     assert spent(200_000) < 20 * spent(20_000) + 0.1
+
+
+# ------------------------------------------------------------------ the command
+
+
+def command(*words: object) -> int:
+    from symscale.cli import run
+
+    return run([str(each) for each in words])
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = paper(tmp_path, "% symscale: training/fsdp claim\n% end symscale\n")
+    assert command("sync", "--check", file) == 1
+    shown = capsys.readouterr()
+    assert "+\\frac{B}{X} \\ge \\frac{bC}{2W_\\text{ici}} \\quad (X \\gg 1)\n" in shown.out
+    assert "1 of 1 block stale" in shown.err
+    assert command("sync", file) == 0
+    assert "1 of 1 block refreshed" in capsys.readouterr().out
+    assert command("sync", "--check", file) == 0
+    assert capsys.readouterr().out == f"{file}: 1 block, current\n"
+    file.write_text(file.read_text().replace("\\ge", "\\le"))
+    assert command("sync", file) == 1
+    assert f"{file}:1: This block was edited by hand." in capsys.readouterr().err
+    assert command("sync", "--check", file) == 1
+    assert command("sync", "--force", file) == 0
+    assert command("sync", tmp_path / "none.md", file) == 2
+
+
+def test_documents_are_listed_in_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path / "chapters")
+    with pytest.raises(SymscaleError, match="There is no symscale"):
+        documents([])
+    files = [paper(tmp_path / "chapters", name=f"{n}.tex") for n in (1, 2)]
+    (tmp_path / "symscale.toml").write_text('documents = ["chapters/*.tex", "chapters/1.tex"]\n')
+    assert list(documents([])) == files
+    assert list(documents([tmp_path, files[0]])) == files
+    (tmp_path / "symscale.toml").write_text('documents = ["lost.tex"]\n')
+    with pytest.raises(SymscaleError, match="documents: there is no file lost"):
+        documents([])
+
+
+def test_faults_of_the_settings_are_said_once(tmp_path: Path) -> None:
+    (tmp_path / "symscale.toml").write_text("digits = 3\n")
+    (found,) = run(paper(tmp_path, FRESH * 3))
+    assert len(found.faults) == 1
+    assert "there is no key 'digits'" in str(found.faults[0])
+
+
+def test_pieces_of_several_processes_are_those_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wishes = [Wish(each, "latex", tmp_path) for each in ("training/fsdp claim", "training/dp value", "training/none")]
+    one = many.granted(wishes, 1)
+    monkeypatch.setattr(many, "FEW", 0)
+    monkeypatch.setattr(many, "BATCH", 1)
+    two = many.granted(wishes, 2)
+    assert [str(two[each]) for each in wishes] == [str(one[each]) for each in wishes]
+
+
+def test_a_piece_within_a_line_has_one_line(tmp_path: Path) -> None:
+    file = paper(tmp_path, "a <!-- symscale: training/fsdp derivation --><!-- end symscale -->\n", "a.md")
+    (found,) = sync([file], writer([file], 1))
+    assert "takes several lines" in str(found.faults[0])

@@ -19,6 +19,7 @@ from symscale.cli.library import list_, report, show
 from symscale.cli.machines import machines
 from symscale.cli.memory import memory
 from symscale.cli.model import model
+from symscale.cli.paper import sync
 from symscale.cli.plan import plan
 from symscale.cli.plot import plot
 from symscale.cli.serve import serve
@@ -66,6 +67,7 @@ for command in (
     exercise,
     quiz,
     grade,
+    sync,
     completion,
 ):
     cli.add_command(command)

@@ -33,9 +33,9 @@ class Block:
 
     def filled(self, written: str) -> str:
         """Return a text as it is put between the markers: indented as they are, with the line endings they have."""
-        lines = written.strip().split("\n")
         if not self.start.alone:
-            return " ".join(line.strip() for line in lines)
+            return written.strip()
+        lines = written.strip().split("\n")
         return "".join((self.start.prefix + line).rstrip() + self.start.ending for line in lines)
 
     def edited(self, text: str) -> bool:

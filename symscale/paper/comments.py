@@ -16,14 +16,14 @@ Comments: TypeAlias = Iterator[tuple[int, int, str]]
 
 @dataclass(frozen=True)
 class Syntax:
-    """How the documents of one kind are read, line by line.
+    """How the documents written in a dialect are read, line by line.
 
     `comments` yields those of a line of plain text, with a stop of -1 where one does not end in it; before a marker
     with a line of its own stands only what `margin` has. `after(state, line)` is the state after a line: "" in plain
     text, and inside what is printed as it is typed, or commented out, the words that end it.
     """
 
-    name: str
+    dialect: str
     comments: Callable[[str], Comments]
     after: Callable[[str, str], str]
     margin: str
@@ -213,11 +213,11 @@ def _typst_after(state: str, line: str) -> str:
             state = found[0]
 
 
-LATEX = Syntax("LaTeX", _tex_comments, _tex_after, " \t", "% symscale: training/fsdp claim", "% end symscale")
+LATEX = Syntax("latex", _tex_comments, _tex_after, " \t", "% symscale: training/fsdp claim", "% end symscale")
 _HTML_MARKERS = "<!-- symscale: training/fsdp claim -->", "<!-- end symscale -->"
-MARKDOWN = Syntax("Markdown", _markdown_comments, _markdown_after, " \t>", *_HTML_MARKERS)
-HTML = Syntax("HTML", _html_comments, _html_after, " \t", *_HTML_MARKERS)
-TYPST = Syntax("Typst", _typst_comments, _typst_after, " \t", "// symscale: training/fsdp claim", "// end symscale")
+MARKDOWN = Syntax("markdown", _markdown_comments, _markdown_after, " \t>", *_HTML_MARKERS)
+HTML = Syntax("html", _html_comments, _html_after, " \t", *_HTML_MARKERS)
+TYPST = Syntax("typst", _typst_comments, _typst_after, " \t", "// symscale: training/fsdp claim", "// end symscale")
 
 SUFFIXES = {
     ".tex": LATEX,

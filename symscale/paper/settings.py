@@ -25,13 +25,14 @@ LONGEST = 1_000_000
 class Settings:
     """What a document is written with: folders of derivations, files of machines, and its style.
 
-    `folder` is where `symscale.toml` is, else the document's own.
+    `folder` is where `symscale.toml` is, else the document's own; `documents` are those it lists.
     """
 
     folder: Path = Path()
     derivations: tuple[Path, ...] = ()
     machines: tuple[Path, ...] = ()
     style: Style = field(default_factory=Style)
+    documents: tuple[Path, ...] = ()
 
     @contextmanager
     def used(self) -> Iterator[None]:
@@ -54,12 +55,13 @@ def read_settings(folder: Path) -> Settings:
         return Settings(folder)
     place = _Place(file)
     table = place.parsed()
-    place.known(table, ("derivations", "machines", "style"))
+    place.known(table, ("derivations", "machines", "style", "documents"))
     return Settings(
         file.parent,
         tuple(each for each in place.paths(table, "derivations") if place.folder("derivations", each)),
         tuple(chip for each in place.paths(table, "machines") for chip in place.chips(each)),
         _style(place, place.table(table, "style")),
+        tuple(dict.fromkeys(file for each in place.texts(table, "documents") for file in place.matching(each))),
     )
 
 
@@ -136,11 +138,25 @@ class _Place:
             raise self.error(key, f"{str(value)[:40]} is no text", "Write it between quotation marks.")
         return value
 
-    def paths(self, table: Mapping[str, Any], key: str) -> tuple[Path, ...]:
+    def texts(self, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
         found = table.get(key, [])
         if not isinstance(found, list):
             raise self.error(key, "it is no list", f'Write {key} = ["{key}"].')
-        return tuple(self.file.parent / self.text(key, each) for each in found)
+        return tuple(self.text(key, each) for each in found)
+
+    def paths(self, table: Mapping[str, Any], key: str) -> tuple[Path, ...]:
+        return tuple(self.file.parent / each for each in self.texts(table, key))
+
+    def matching(self, pattern: str) -> tuple[Path, ...]:
+        """Return the documents that a pattern such as chapters/*.tex names."""
+        try:
+            found = tuple(sorted(each for each in self.file.parent.glob(pattern) if each.is_file()))
+        except (ValueError, NotImplementedError) as error:
+            hint = "Paths are seen from the folder of this file: chapters/*.tex."
+            raise self.error("documents", f"{pattern[:60]!r} is no pattern of paths", hint) from error
+        if not found:
+            raise self.error("documents", f"there is no file {pattern[:60]}", "Write paper.tex, or chapters/*.tex.")
+        return found
 
     def folder(self, key: str, path: Path) -> bool:
         if not path.is_dir():

@@ -12,10 +12,12 @@ from symscale.frozen import dataclass
 from symscale.paper.blocks import Block, Document, document
 from symscale.paper.comments import Syntax, syntax_of
 from symscale.paper.held import locked, read, real, replace
+from symscale.paper.many import Wish, granted
 from symscale.paper.markers import Fault
+from symscale.paper.settings import find, read_settings
 
-#: What writes the piece that a sentence asks for into a document. Raises SymscaleError.
-Writer: TypeAlias = Callable[[str, Syntax, Path], str]
+#: What writes a piece of a derivation. Raises SymscaleError.
+Writer: TypeAlias = Callable[[Wish], str]
 
 
 @dataclass(frozen=True)
@@ -62,23 +64,66 @@ def sync(files: Iterable[Path], write: Writer, *, check: bool = False, force: bo
             yield Outcome(file, EMPTY, EMPTY, faults=(error,))
 
 
-def requests(files: Iterable[Path]) -> Iterator[tuple[str, Syntax, Path]]:
-    """Yield what the blocks of documents ask for, as far as these can be read."""
-    for file in files:
-        try:
-            syntax = syntax_of(file)
-            for block in document(read(real(file))[1], syntax).blocks:
-                yield block.request, syntax, file.parent
-        except SymscaleError:
-            continue
+def documents(files: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the documents asked for: files, and in the place of a folder those that its `symscale.toml` lists.
+
+    Without any the folder is the current one. Raises SymscaleError where none are listed.
+    """
+    found: list[Path] = []
+    for each in files or (Path(),):
+        listed = read_settings(each).documents if each.is_dir() else (each,)
+        if not listed:
+            where = "There is no symscale.toml that lists" if find(each) is None else f"{find(each)} does not list"
+            hint = 'Name files, or list them there: documents = ["paper.tex", "chapters/*.tex"].'
+            raise SymscaleError(f"{where} documents.", hint=hint)
+        found += listed
+    return tuple(dict.fromkeys(found))
+
+
+def writer(files: Iterable[Path], workers: int) -> Writer:
+    """Return what writes the blocks of documents, all of them at once beforehand."""
+    done = dict(granted((wish for file in files for wish in _wishes(file)), workers))
+
+    def write(wish: Wish) -> str:
+        if wish not in done:  # the document has changed since
+            done.update(granted([wish], 1))
+        found = done[wish]
+        if isinstance(found, SymscaleError):
+            raise found
+        return found
+
+    return write
+
+
+def _wishes(file: Path) -> Iterator[Wish]:
+    """Yield what the blocks of a document ask for; one that cannot be read says so later."""
+    try:
+        syntax = syntax_of(file)
+        found = document(read(real(file))[1], syntax)
+        if found.blocks:
+            read_settings(file.parent)
+        yield from (_wish(each, file, syntax) for each in found.blocks)
+    except SymscaleError:
+        return
+
+
+def _wish(block: Block, file: Path, syntax: Syntax) -> Wish:
+    return Wish(block.request, syntax.dialect, file.parent, inline=not block.start.alone)
 
 
 def _compared(file: Path, text: str, syntax: Syntax, write: Writer) -> Outcome:
     old = document(text, syntax)
     faults, contents = list(old.faults), []
+    if old.blocks:
+        read_settings(file.parent)  # what is wrong there is wrong once, not in every block
     for block in old.blocks:
         try:
-            contents.append(block.filled(write(block.request, syntax, file.parent)))
+            written = write(_wish(block, file, syntax)).strip()
+            if "\n" in written and not block.start.alone:
+                raise SymscaleError(
+                    "This takes several lines.", hint="Give both markers lines of their own, or ask for env=inline."
+                )
+            contents.append(block.filled(written))
         except SymscaleError as error:
             faults.append(_unwritten(block, error))
     faults += _labelled_twice(old.blocks, contents) if len(contents) == len(old.blocks) else []
