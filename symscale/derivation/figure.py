@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TypeAlias
 
 import sympy as sp
 
 from symscale.derivation.step import Prose
 from symscale.frozen import dataclass
+from symscale.notation.order import Order
 from symscale.shown import Shown
 from symscale.solve.relation import Case, Relation
 
@@ -119,7 +121,10 @@ class Map:
 
 @dataclass(frozen=True)
 class Figure(Shown):
-    """A plot: two axes, and curves with marks or a map; `setting` says which numbers it was drawn with."""
+    """A plot: two axes, and curves with marks or a map; `setting` says which numbers it was drawn with.
+
+    `order` is how the formulas among its words are printed.
+    """
 
     title: str
     caption: Prose
@@ -129,6 +134,7 @@ class Figure(Shown):
     curves: tuple[Curve, ...] = ()
     marks: tuple[Mark, ...] = ()
     map: Map | None = None
+    order: Order = field(default_factory=Order)
 
 
 def used(known: Mapping[sp.Symbol, sp.Expr], *forms: sp.Expr) -> Values:

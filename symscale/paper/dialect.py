@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from symscale.errors import SymscaleError
+from symscale.paper.html import Html
 from symscale.paper.language import Dialect
 from symscale.paper.latex import Latex
 from symscale.paper.markdown import Markdown
+from symscale.paper.typst import Typst
 
-__all__ = ["DIALECTS", "LATEX", "MARKDOWN", "Dialect", "dialect_of"]
+__all__ = ["DIALECTS", "HTML", "LATEX", "MARKDOWN", "TYPST", "Dialect", "dialect_of"]
 
 LATEX: Dialect = Latex()
 MARKDOWN: Dialect = Markdown()
-DIALECTS = {each.name: each for each in (LATEX, MARKDOWN)}
+TYPST: Dialect = Typst()
+HTML: Dialect = Html()
+DIALECTS = {each.name: each for each in (LATEX, MARKDOWN, TYPST, HTML)}
 
 
 def dialect_of(file: str, name: str = "") -> Dialect:

@@ -95,6 +95,10 @@ class Dialect(ABC):
         shown = self.form.formula(f"-{shown[1:]}") if shown.startswith("-") else powers(shown, self.form)
         return f"{shown}{self.space}{self.form.escape(unit)}" if unit else shown
 
+    def paragraph(self, text: str) -> str:
+        """Return escaped text as a paragraph."""
+        return text
+
     def text(self, words: str) -> str:
         """Return words as text."""
         return self.form.escape(words)

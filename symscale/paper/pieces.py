@@ -63,8 +63,6 @@ class Steps:
 
     steps: tuple[Step, ...]
     numbers: tuple[int, ...]
-    title: str = ""
-    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,7 +184,7 @@ def _shown(what: str) -> Callable[[Request, Builder], Piece]:
 
 
 def _whole(request: Request, d: Builder) -> Piece:
-    return Steps(tuple(d.steps), tuple(range(1, len(d.steps) + 1)), d.title, d.source)
+    return Steps(tuple(d.steps), tuple(range(1, len(d.steps) + 1)))
 
 
 def _value(request: Request, d: Builder) -> Piece:

@@ -87,17 +87,17 @@ def _(piece: Keys, context: _Context) -> str:
 
 @_written.register
 def _(piece: Steps, context: _Context) -> str:
-    compact = context.style.detail == "compact"
+    dialect, compact = context.dialect, context.style.detail == "compact"
     bare = context.request.piece in ("table", "figure")
     blocks = []
     for number, step in zip(piece.numbers, piece.steps, strict=True):
         if compact and not (step.equations or step.figure is not None):
             continue
         place = f"{number}. " if len(piece.steps) > 1 else ""
-        title = context.dialect.strong(context.dialect.text(f"{place}{one_line(step.title)}."))
-        reason = "" if compact else inline(step.reason, context.order, context.dialect.form)
-        head = [] if bare else [f"{title} {reason}".strip()]
-        blocks.append(context.dialect.below.join([*head, *_body(step, context, compact or bare)]))
+        title = dialect.strong(dialect.text(f"{place}{one_line(step.title)}."))
+        reason = "" if compact else inline(step.reason, context.order, dialect.form)
+        head = [] if bare else [dialect.paragraph(f"{title} {reason}".strip())]
+        blocks.append(dialect.below.join([*head, *_body(step, context, compact or bare)]))
     return "\n\n".join(blocks)
 
 
@@ -105,11 +105,11 @@ def _body(step: Step, context: _Context, compact: bool) -> Iterator[str]:
     """Yield the blocks of a step below its title."""
     dialect, order = context.dialect, context.order
     if step.figure is not None:
-        yield dialect.figure(step.figure, order)
+        yield dialect.figure(replace(step.figure, order=order), order)
     if step.sheet is not None:
         yield dialect.table(step, step.sheet, order)
         if step.sheet.mark and not compact:
-            yield dialect.text(step.sheet.mark)
+            yield dialect.paragraph(dialect.text(step.sheet.mark))
     plain = [each for each in step.lines if isinstance(each, str)]
     beside = step.kind == "count" and len(plain) == len(step.equations)
     if step.equations and step.sheet is None:

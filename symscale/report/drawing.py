@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from symscale.derivation.figure import Figure
 from symscale.derivation.step import Prose
 from symscale.errors import MissingError
+from symscale.notation.order import Order
 from symscale.report.figures import description, digest, stamp
 from symscale.report.lines import HEIGHT, WIDTH
 from symscale.report.picture import Picture, formula, nearest, picture
@@ -116,7 +117,7 @@ def _draw(shown: Picture, axes: Axes) -> None:
         place = (word.box.x, word.box.y)
         axes.text(
             *place,
-            mathtext(word.prose),
+            mathtext(word.prose, shown.figure.order),
             ha="center",
             va="center",
             color=f"#{word.colour}",
@@ -149,8 +150,15 @@ def _ticks(axes: Axes, shown: Picture) -> None:
     for each in shown.y_ticks:
         if each.label:
             axes.text(-0.12, each.at, _tick(each.label), ha="right", va="center")
-    axes.text(WIDTH / 2, -0.62, mathtext(shown.figure.x.label), ha="center", va="top")
-    axes.text(-MARGINS[0] + 0.1, HEIGHT / 2, mathtext(shown.figure.y.label), ha="left", va="center", rotation=90)
+    axes.text(WIDTH / 2, -0.62, mathtext(shown.figure.x.label, shown.figure.order), ha="center", va="top")
+    axes.text(
+        -MARGINS[0] + 0.1,
+        HEIGHT / 2,
+        mathtext(shown.figure.y.label, shown.figure.order),
+        ha="left",
+        va="center",
+        rotation=90,
+    )
 
 
 def _tick(label: str) -> str:
@@ -160,10 +168,12 @@ def _tick(label: str) -> str:
 _POWER = re.compile(r"(\S+) × 10\^(-?\d+)")
 
 
-def mathtext(prose: Prose) -> str:
+def mathtext(prose: Prose, order: Order) -> str:
     """Return words for matplotlib, which sets formulas between dollar signs."""
     parts = (prose,) if isinstance(prose, str) else prose
-    return "".join(_escaped(each) if isinstance(each, str) else f"${_mathtext(formula(each))}$" for each in parts)
+    return "".join(
+        _escaped(each) if isinstance(each, str) else f"${_mathtext(formula(each, order))}$" for each in parts
+    )
 
 
 def _escaped(text: str) -> str:

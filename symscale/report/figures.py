@@ -97,7 +97,8 @@ def figure_data(figure: Figure) -> dict[str, Any]:
 
 def digest(figure: Figure) -> str:
     """Return what identifies the data of a figure and how it is drawn: `symscale figure 1 sha256:…`."""
-    data = json.dumps(figure_data(figure), ensure_ascii=False, sort_keys=True)
+    words = {"words": figure.order.written} if figure.order.written else {}
+    data = json.dumps(figure_data(figure) | words, ensure_ascii=False, sort_keys=True)
     return f"symscale figure {LOOK} sha256:{hashlib.sha256(data.encode()).hexdigest()}"
 
 

@@ -6,16 +6,14 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-import sympy as sp
-
-from symscale.notation.latex import to_latex
 from symscale.notation.order import Order
 from symscale.report.aligned import aligned, wrapped
-from symscale.report.column import Cell, Column, prose_of
+from symscale.report.column import Cell, Column
 from symscale.report.plain import WIDTH
-from symscale.report.prose import MARKDOWN, escape_latex, escape_markdown, inline
-from symscale.report.rounding import rounded
+from symscale.report.prose import MARKDOWN, escape_latex, escape_markdown, set_cell
 from symscale.report.tabular import tabular
+from symscale.report.typst import typst_table
+from symscale.report.web import html_table
 
 __all__ = ["Cell", "Column", "aligned", "comma_separated", "grid", "page", "paragraph", "table", "wrapped"]
 
@@ -37,11 +35,11 @@ def grid(
 def table(
     columns: Sequence[Column], rows: Sequence[Sequence[Cell]], style: str, order: Order | None = None, room: int = WIDTH
 ) -> str:
-    """Return a table without a title in `text` (at most `room` characters wide where it can be), `md` or `latex`."""
+    """Return a table without a title in `text` (at most `room` characters wide), `md`, `latex`, `typst` or `html`."""
     order = order or Order()
     if style == "text":
         return "\n".join(aligned(columns, rows, order, room))
-    return (_markdown if style == "md" else tabular)(columns, rows, order)
+    return _LAYOUTS[style](columns, rows, order)
 
 
 def page(title: str, notes: Sequence[str], style: str) -> list[str]:
@@ -72,12 +70,9 @@ def comma_separated(rows: Sequence[Mapping[str, object]], heads: Sequence[str]) 
 
 def _markdown(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: Order) -> str:
     rule = "|".join("--:" if each.right else ":--" for each in columns)
-    cells = [[_marked(each, order) for each in row] for row in ([column.label for column in columns], *rows)]
+    cells = [[set_cell(each, order, MARKDOWN) for each in row] for row in ([each.label for each in columns], *rows)]
     lines = [f"| {' | '.join(each)} |" for each in cells]
     return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
 
 
-def _marked(cell: Cell, order: Order) -> str:
-    if isinstance(cell, sp.Basic):
-        return MARKDOWN.formula(to_latex(rounded(cell), order))
-    return inline(prose_of(cell), order, MARKDOWN)
+_LAYOUTS = {"md": _markdown, "latex": tabular, "typst": typst_table, "html": html_table}

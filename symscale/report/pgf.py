@@ -9,6 +9,7 @@ from typing import Any
 from symscale.derivation.columns import value_of
 from symscale.derivation.figure import Axis, Figure
 from symscale.derivation.step import Prose
+from symscale.notation.order import Order
 from symscale.report.document import environment
 from symscale.report.figures import digest
 from symscale.report.lines import HEIGHT, WIDTH, Point
@@ -43,8 +44,8 @@ def tikz(figure: Figure) -> str:
             colours=colours,
             width=f"{WIDTH:g}",
             height=f"{HEIGHT:g}",
-            x=_axis(figure.x, shown.x_ticks),
-            y=_axis(figure.y, shown.y_ticks),
+            x=_axis(figure.x, shown.x_ticks, figure.order),
+            y=_axis(figure.y, shown.y_ticks, figure.order),
             fills=[{"points": _nodes(figure, line), "colour": index(colour)} for line, colour in shown.fills],
             strokes=[
                 {
@@ -60,7 +61,7 @@ def tikz(figure: Figure) -> str:
                 {
                     "point": _nodes(figure, [(each.box.x, each.box.y)])[0],
                     "colour": index(each.colour),
-                    "text": rf"\bfseries {latex_words(each.prose)}" if each.bold else latex_words(each.prose),
+                    "text": (r"\bfseries " if each.bold else "") + latex_words(each.prose, figure.order),
                 }
                 for each in shown.words
             ],
@@ -75,13 +76,13 @@ def _leaders(figure: Figure, shown: Picture) -> list[dict[str, str]]:
     return [dict(zip(("start", "end"), _nodes(figure, pair), strict=True)) for pair in ends]
 
 
-def _axis(axis: Axis, ticks: Sequence[Tick]) -> dict[str, Any]:
+def _axis(axis: Axis, ticks: Sequence[Tick], order: Order) -> dict[str, Any]:
     large = [each for each in ticks if each.label]
     return {
         "mode": "log" if axis.log else "normal",
         "low": f"{float(axis.low):.6g}",
         "high": f"{float(axis.high):.6g}",
-        "label": latex_words(axis.label),
+        "label": latex_words(axis.label, order),
         "ticks": ", ".join(f"{each.value:.6g}" for each in large),
         "labels": ", ".join(f"${{{each.label}}}$" for each in large),
         "small": ", ".join(f"{each.value:.6g}" for each in ticks if not each.label),
@@ -96,10 +97,10 @@ def _nodes(figure: Figure, line: Sequence[Point]) -> list[str]:
     return [each.replace("(", "(axis cs: ", 1) for each in _points(figure, line)]
 
 
-def latex_words(prose: Prose) -> str:
+def latex_words(prose: Prose, order: Order) -> str:
     """Return words of a plot in LaTeX."""
     parts = (prose,) if isinstance(prose, str) else prose
-    return "".join(_escaped(each) if isinstance(each, str) else f"${formula(each)}$" for each in parts)
+    return "".join(_escaped(each) if isinstance(each, str) else f"${formula(each, order)}$" for each in parts)
 
 
 def _escaped(text: str) -> str:

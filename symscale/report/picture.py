@@ -119,10 +119,12 @@ def _curves(figure: Figure, page: Page) -> Drawn:
     marked = [(mark.label, point, colour) for mark, (point, colour) in zip(figure.marks, dots, strict=True)]
     tries: list[tuple[float, int, list[Words]]] = []
     # what comes first gets the best place, so the cheapest of a few orders is taken
-    for order in ((named, marked), (marked, named), (marked[::-1], named), (named[::-1], marked[::-1])):
+    for turns in ((named, marked), (marked, named), (marked[::-1], named), (named[::-1], marked[::-1])):
         trial = page.copy()
         words = [
-            _beside(figure, trial, each) if len(each) == 2 else _around(trial, each) for part in order for each in part
+            _beside(figure, trial, each) if len(each) == 2 else _around(trial, each, figure.order)
+            for part in turns
+            for each in part
         ]
         tries.append((trial.price, len(tries), words))
     return (), tuple(strokes), tuple(dots), tuple(min(tries)[2])
@@ -132,15 +134,15 @@ def _beside(figure: Figure, page: Page, named: tuple[int, Sequence[Point]]) -> W
     """Return the name of a curve in its place."""
     number, line = named
     curve = figure.curves[number]
-    size = measured(curve.label)
+    size = measured(curve.label, figure.order)
     box = page.place(beside_line(line, size, 0.8), size, number)
     return Words(curve.label, box, COLOURS[curve.colour % len(COLOURS)])
 
 
-def _around(page: Page, marked: tuple[Prose, Point, str]) -> Words:
+def _around(page: Page, marked: tuple[Prose, Point, str], order: Order) -> Words:
     """Return the words of a mark in their place."""
     label, point, colour = marked
-    size = measured(label)
+    size = measured(label, order)
     box = page.place(around_point(point, size), size, MARK, tied=point)
     leader = _leader(point, box)
     if leader is not None:
@@ -159,15 +161,15 @@ def _map(figure: Figure, plane: Map, page: Page) -> Drawn:
     words = []
     for number, (equation, drawn) in enumerate(borders):
         label: Prose = (equation, *_number(equation, plane))
-        if measured(label)[0] > MOST_SAID:
+        if measured(label, figure.order)[0] > MOST_SAID:
             listed = [each.equation for each in borders_of(figure, plane)]
             label = f"({listed.index(equation) + 1})"  # in the list of equations below the map
-        size = measured(label)
+        size = measured(label, figure.order)
         box = page.place(beside_line(max(drawn, key=_length), size, 0.5), size, number)
         words.append(Words(label, box, COLOURS[-1]))
     for area, parts in zip(plane.areas, polygons, strict=True):
         if parts:
-            wide, tall = measured(area.label)
+            wide, tall = measured(area.label, figure.order)
             size = (1.1 * wide, tall)
             box = page.place(inside(parts, size, (WIDTH, HEIGHT)), size, AREA, room=AIRY)
             words.append(Words(area.label, box, COLOURS[-1], bold=True))
@@ -198,7 +200,7 @@ def _length(line: Sequence[Point]) -> float:
     return sum(math.hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(line))
 
 
-def measured(prose: Prose) -> Point:
+def measured(prose: Prose, order: Order) -> Point:
     """Return about how wide and how tall words are set."""
     parts = (prose,) if isinstance(prose, str) else prose
     wide, tall = 0.0, LINE_HEIGHT
@@ -206,15 +208,15 @@ def measured(prose: Prose) -> Point:
         if isinstance(each, str):
             wide += LETTER * 0.98 * len(each)
             continue
-        shown = formula(each)
+        shown = formula(each, order)
         wide += LETTER * width(shown)
         tall = max(tall, ROOT_HEIGHT if r"\sqrt" in shown else tall)
     return (wide + 0.06, tall)
 
 
-def formula(each: sp.Expr | Relation) -> str:
+def formula(each: sp.Expr | Relation, order: Order) -> str:
     """Return a formula of a plot in LaTeX, on one line: fractions in a label would be too small to read."""
-    return slashed(relation_inline(each, Order()) if isinstance(each, Relation) else to_latex(each))
+    return slashed(relation_inline(each, order) if isinstance(each, Relation) else to_latex(each, order))
 
 
 _INDEX = r"(?:[_^](?:\\text\{[^{}]*\}|\{[^{}]*\}|[A-Za-z0-9]))*"

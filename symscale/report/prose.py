@@ -54,6 +54,13 @@ def _word(each: str | sp.Expr | Relation, order: Order, form: Form) -> str:
     return form.formula(shown)
 
 
+def set_cell(cell: Prose | sp.Expr | Relation, order: Order, form: Form) -> str:
+    """Return a cell of a table: a formula with its long numbers rounded, a relation, or words with such among them."""
+    if isinstance(cell, sp.Basic):
+        return form.formula(to_latex(rounded(cell), order))
+    return inline(cell if isinstance(cell, tuple | str) else (cell,), order, form)
+
+
 def _nested(latex: str) -> bool:
     """Return whether a fraction stands inside a fraction or a root."""
     before = [latex[: found.start()] for found in re.finditer(r"\\frac", latex)]
