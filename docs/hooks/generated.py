@@ -12,7 +12,7 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 from options import commands
 from pictures import pictures, reports
-from writing import plain, table
+from writing import number, plain, table
 
 _MARK = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.MULTILINE)
 
@@ -42,32 +42,15 @@ def chips() -> str:
 
 
 def _chip(chip: Any) -> str:
-    from symscale.cli.machines import wrapping
+    from symscale.report.chips import HEADS, chip_notes, chip_rows
 
-    known = f"Also called {', '.join(f'`{each}`' for each in chip.aliases)}. " if chip.aliases else ""
-    networks = "; ".join(
-        f"{each.name}: {each.kind}{', pod ' + ' × '.join(map(str, each.pod)) if each.pod else ''}"
-        f"{f', {each.domain} chips' if each.domain else ''}{wrapping(each)}"
-        for each in chip.networks
-    )
+    notes = [f"- `--on {chip.name}`", *(re.sub(r"^( *)", r"\1\1- ", plain(each)) for each in chip_notes(chip))]
     rows = [
-        (f"`{key}`" if place == 0 else "also stated", *_stated(each))
-        for key, fact in chip.facts
-        for place, each in enumerate((fact, *fact.other))
+        (f"`{name}`" if name == name.strip() else name.strip(), number(value), *map(plain, others))
+        for name, value, *others in chip_rows(chip)
     ]
-    return (
-        f"## {chip.title} {{ #{chip.name} }}\n\n`--on {chip.name}`. {known}Networks: {networks}.\n\n"
-        f"{table(('Value', 'Number', 'Unit', 'Source'), rows)}"
-    )
-
-
-def _stated(fact: Any) -> tuple[str, str, str]:
-    from symscale.notation.numbers import format_number
-    from symscale.quantity import parse_unit
-
-    where = " ".join(filter(None, (fact.direction.replace("_", " "), fact.per and f"per {fact.per}")))
-    number = format_number(fact.value / parse_unit(fact.unit).factor, 6)
-    return number, f"{fact.unit}, {where}" if where else fact.unit, plain(fact.source)
+    heads = tuple(each.capitalize() for each in HEADS)
+    return "\n\n".join([f"## {chip.title} {{ #{chip.name} }}", "\n".join(notes), table(heads, rows)])
 
 
 def models() -> str:

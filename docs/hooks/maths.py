@@ -14,6 +14,8 @@ from symscale.report.mathml import mathml
 
 # What pymdownx.arithmatex leaves of a formula.
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+# A formula in a line that may be wider than a phone: it scrolls there.
+WIDE = 60
 _SHORT = re.compile(r"<code>([^<\n]{1,30})</code>")
 
 
@@ -23,8 +25,9 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
 
 def _set(found: re.Match[str]) -> str:
     tag, opened, latex = found.groups()
-    display = opened == "["
-    return f'<{tag} class="formula">{formula(unescape(latex).strip(), display)}</{tag}>'
+    latex, display = unescape(latex).strip(), opened == "["
+    kind = "formula wide" if len(latex) > WIDE and not display else "formula"
+    return f'<{tag} class="{kind}">{formula(latex, display)}</{tag}>'
 
 
 @cache

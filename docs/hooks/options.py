@@ -8,6 +8,8 @@ from typing import Any
 
 from writing import plain, table
 
+from symscale.cli.options import filled
+
 
 def commands() -> str:
     """Return every command of the program: what it does, examples, arguments and options."""
@@ -23,13 +25,14 @@ def commands() -> str:
 
 def _command(command: Any, context: Any) -> str:
     usage = " ".join([context.info_name, *command.collect_usage_pieces(context)])
-    rows = [_option(each, context) for each in command.get_params(context) if each.param_type_name == "option"]
+    options = [each for each in command.params if each.param_type_name == "option"]
+    rows = [_option(each, context) for each in options]
     return "\n\n".join(
         [
             f"### {context.info_name.removeprefix('symscale ')} {{ #options-{command.name} }}",
             f"```text\n{usage}\n```",
             *_help(command.help or ""),
-            table(("Option", "Meaning"), rows),
+            *([table(("Option", "Meaning"), rows)] if rows else []),
         ]
     )
 
@@ -39,8 +42,13 @@ def _option(option: Any, context: Any) -> tuple[str, str]:
     value = "" if option.is_flag else f" `{option.make_metavar(context).strip('[]')}`"
     notes = [f"default `{option.default}`"] if option.show_default and option.default not in (None, "") else []
     notes += ["required"] if option.required else []
-    notes += ["may be repeated"] if option.multiple else []
-    return f"{names}{value}", plain(" ".join([option.help or "", f"({', '.join(notes)})" if notes else ""]).strip())
+    notes += ["may be repeated"] if option.multiple and option.callback is not filled else []
+    return f"{names}{value}", " ".join([words(option.help or ""), f"({', '.join(notes)})" if notes else ""]).strip()
+
+
+def words(text: str) -> str:
+    """Return a sentence of a command's help, options in it as code."""
+    return re.sub(r"(?<!\S)(--[a-z-]+)", r"`\1`", plain(text))
 
 
 def _help(text: str) -> Iterator[str]:
@@ -51,13 +59,14 @@ def _help(text: str) -> Iterator[str]:
         if paragraph.startswith("\b"):
             yield from _examples(paragraph.removeprefix("\b").strip("\n"))
         else:
-            yield plain(" ".join(paragraph.split()))
+            yield words(" ".join(paragraph.split()))
 
 
 def _examples(text: str) -> Iterator[str]:
     """Yield examples as code; a line above an indented command says what it does, as a comment."""
-    lines = [
-        line.strip() if re.match(r"\s*(symscale|--|\S+=)", line) or line.startswith("    ") else f"# {line.strip()}"
-        for line in text.splitlines()
-    ]
-    yield "```sh\n" + "\n".join("    " + line if line.startswith("--") else line for line in lines) + "\n```"
+    written: list[str] = []
+    for line in text.splitlines():
+        goes_on = bool(written) and written[-1].endswith("\\")
+        runs = goes_on or re.match(r"\s*symscale |\s{2,}", line)
+        written.append(f"{'    ' if goes_on else '' if runs else '# '}{line.strip()}")
+    yield "\n".join(["```sh", *written, "```"])

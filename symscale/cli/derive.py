@@ -17,15 +17,19 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("program")
 @with_options(
-    text_option("--solve", metavar="B", help="Unknown of the crossover: B, Y, B/X, W_ici, C, N_chips …"),
+    text_option(
+        "--solve", metavar="B", help="The unknown: a dimension B, an axis Y, a ratio B/X, a rate W_ici or C, N_chips."
+    ),
     text_option("--minimize", metavar="X", help="Mesh axis to choose for the least communication."),
     text_option("--subject-to", metavar="X*Y=N", help="Constraint of the mesh."),
     ASSUME,
     EXACT,
-    click.option("--passes", default="both", show_default=True, help="forward, backward or both."),
+    click.option("--passes", default="both", show_default=True, help="forward, backward, update or both."),
     *PROGRAM,
     text_option("--layers", metavar="L", help="Times of a stack of this many layers."),
-    text_option("--table", metavar="B=1k:1M:*2", help="Times and what binds, for a range of values."),
+    text_option(
+        "--table", metavar="B=1k:1M:*2", help="Times and what binds, for start:stop:step, start:stop:*factor or a list."
+    ),
     FORMAT,
     OUTPUT,
 )

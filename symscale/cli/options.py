@@ -48,7 +48,9 @@ def text_option(*names: str, metavar: str, help: str, **more: Any) -> Callable[[
 
 ON = text_option("--on", "on", metavar="CHIP", shell_complete=chips, help="A chip, slice v5e:4x16, cluster h100:1024.")
 MACHINE = text_option("--machine", "machine_file", metavar="FILE.toml", help="Your own chip.")
-SET = click.option("--set", "sets", multiple=True, metavar="D=8192", help="Give a number, or link: F=4*D.")
+SET = click.option(
+    "--set", "sets", multiple=True, metavar="D=8192", help="Give a number, or link: F=4*D; k, M, Ki and units are read."
+)
 LET = click.option("--let", "lets", multiple=True, metavar="T1=2*B*D*F/C", help="Name a formula for use in others.")
 ASSUME = text_option(
     "--assume", metavar="'B << D, F'", help="Limits of the approximate form, instead of the usual (mesh axes are long)."
@@ -58,10 +60,17 @@ FORMAT = click.option("--format", "style", default="text", show_default=True, he
 OUTPUT = text_option("--output", "-o", metavar="FILE", help="Write to a file, not to the terminal.")
 
 PROGRAM = (
-    text_option("--mesh", metavar="X=16,Y=4", help="Mesh sizes; without it they stay symbols."),
-    text_option("--axes", metavar="X=3,P=dcn", help="Physical axes (M_X) or network of a mesh axis."),
+    text_option(
+        "--mesh", metavar="X=16,Y=4", help="Sizes of mesh axes, symbols without it; Z=X*Y links one to others."
+    ),
+    text_option("--axes", metavar="X=3,P=dcn", help="Physical axes of a mesh axis (3, or M_X), or its network."),
     click.option("--dtype", default="bf16", show_default=True, help="Dtype of arrays that declare none."),
-    click.option("--overlap", default="max", show_default=True, help="max, axes-serial or sum."),
+    click.option(
+        "--overlap",
+        default="max",
+        show_default=True,
+        help="max (all overlap), axes-serial (mesh axes take turns) or sum (nothing overlaps).",
+    ),
     ON,
     MACHINE,
     SET,

@@ -1,0 +1,99 @@
+"""The docs site in Chromium, from file://: no network, no complaint, and a search that finds (`make verify`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.verify
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = (
+    "index.html",
+    "tutorial.html",
+    "how-to/course.html",
+    "reference/python.html",
+    "reference/chips.html",
+    "explanation/bounds.html",
+    "gallery.html",
+    "reports/ch5.html",
+)
+DESKTOP, PHONE = (1280, 900), (360, 740)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("material", reason="mkdocs-material is not installed, so the site was not built")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: no page was opened")
+    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in found:
+        pytest.skip("chromium and chromedriver are not installed: no page was opened")
+    options = webdriver.ChromeOptions()
+    options.binary_location = found[0]
+    for each in ("--headless=new", "--no-sandbox", "--disable-gpu"):
+        options.add_argument(each)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(found[1]))
+    yield driver
+    driver.quit()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_pages_are_quiet_and_fit(site: Path, browser: Any, size: tuple[int, int], scheme: str) -> None:
+    width, height = size
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    for page in PAGES:
+        browser.get((site / page).as_uri())
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width, page
+        shown = browser.execute_script("return document.body.getAttribute('data-md-color-scheme')")
+        assert shown == {"light": "default", "dark": "slate"}[scheme], page
+        assert not [each["message"] for each in browser.get_log("browser")], page
+        assert not list(asked(browser)), page
+
+
+def test_the_search_finds_from_a_file(site: Path, browser: Any) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    metrics = {"width": DESKTOP[0], "height": DESKTOP[1], "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get((site / "index.html").as_uri())
+    browser.find_element(By.CSS_SELECTOR, "input.md-search__input").send_keys("stragglers")
+    results = "article.md-search-result__article h1, article.md-search-result__article h2"
+    WebDriverWait(browser, 20).until(lambda page: page.find_elements(By.CSS_SELECTOR, results))
+    found = [each.get_attribute("textContent") for each in browser.find_elements(By.CSS_SELECTOR, results)]
+    assert "What the model leaves out" in found
+    assert not list(asked(browser))
+
+
+def asked(browser: Any) -> Iterator[str]:
+    """Yield what a page asked of anything but the disk."""
+    for entry in browser.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            address = message["params"]["request"]["url"]
+            if not address.startswith(("file:", "data:", "blob:", "about:")):
+                yield address
