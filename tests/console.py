@@ -53,7 +53,8 @@ class Console:
         from symscale.cli import run
         from symscale.derivation import registry
 
-        registry._files.cache_clear()  # a page writes files between its commands
+        registry._registry.clear()  # a page writes files between its commands
+        registry._forget()
         return run(list(arguments))
 
     def python(self, arguments: Sequence[str]) -> int:

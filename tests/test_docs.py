@@ -29,7 +29,8 @@ def test_examples_print_what_the_page_shows(path: Path, tmp_path, monkeypatch) -
     try:
         assert told(text) == text
     finally:
-        registry._files.cache_clear()
+        registry._registry.clear()
+        registry._forget()
 
 
 def test_the_site_has_every_page() -> None:

@@ -55,11 +55,17 @@ def derivation(
 
 
 def folders() -> tuple[Path, ...]:
-    """Return the folders that hold derivations: the library's, those in SYMSCALE_DERIVATIONS, and those `also` adds."""
+    """Return the folders that hold derivations: the library's, those in SYMSCALE_DERIVATIONS, and those `also` adds.
+
+    A folder that is named twice, in whichever spelling, is one folder.
+    """
     package = Path(__file__).resolve().parent.parent
     inside, beside = package / "_derivations", package.parent / "derivations"
     own = [Path(each) for each in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if each]
-    return (inside if inside.is_dir() else beside, *own, *_added)
+    found: dict[Path, Path] = {}
+    for each in (inside if inside.is_dir() else beside, *own, *_added):
+        found.setdefault(each.resolve(), each)
+    return tuple(found.values())
 
 
 _added: list[Path] = []
@@ -68,7 +74,8 @@ _added: list[Path] = []
 @contextmanager
 def also(more: Sequence[Path]) -> Iterator[None]:
     """Look for derivations in other folders too, such as those of a document."""
-    new = [each for each in more if each not in folders()]
+    known = {each.resolve() for each in folders()}
+    new = [each for each in more if each.resolve() not in known]
     if not new:
         yield
         return
