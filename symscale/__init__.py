@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from symscale.notation.latex import to_latex
     from symscale.notation.numbers import format_number, format_quantity
     from symscale.notation.text import to_text
+    from symscale.page.page import html
     from symscale.report import json, latex, markdown, text
     from symscale.solve import Case, Interval, Limit, Relation, Solution, approximate, crossover, minimise, regimes
     from symscale.transformer.inference import distinct_experts
@@ -71,6 +72,7 @@ _PLACES = {
     "notation.latex": "to_latex",
     "notation.numbers": "format_number format_quantity",
     "notation.text": "to_text",
+    "page.page": "html",
     "report": "json latex markdown text",
     "solve": "Case Interval Limit Relation Solution approximate crossover minimise regimes",
     "transformer.inference": "distinct_experts",
@@ -122,6 +124,7 @@ __all__ = [
     "finished_per_second",
     "format_number",
     "format_quantity",
+    "html",
     "ids",
     "indices",
     "inference",

@@ -20,6 +20,7 @@ FLOORS = (
     "__init__",  # the public names; nothing below the command line may reach up to them
     "notebook",
     "paper",
+    "page",
     "report",
     "exercise",
     "derivation",

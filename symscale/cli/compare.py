@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from symscale.cli.options import ASSUME, FORMAT, OUTPUT, PROGRAM, question, text_option, with_options
+from symscale.cli.options import ASSUME, OUTPUT, PAGE, PROGRAM, question, text_option, with_options
 from symscale.cli.output import rendered, style_of, write
 
 
@@ -18,7 +18,7 @@ from symscale.cli.output import rendered, style_of, write
     click.option("--passes", default="forward", show_default=True, help="forward, backward or both."),
     ASSUME,
     *PROGRAM,
-    FORMAT,
+    PAGE,
     OUTPUT,
 )
 def compare(first: str, second: str, style: str, output: str, **options: Any) -> None:
@@ -32,7 +32,7 @@ def compare(first: str, second: str, style: str, output: str, **options: Any) ->
       symscale compare "In[B_Z, D] * W[D_Z, F] -> Out[B_Z, F]" \\
         "In[B_X, D_Y] * W[D_X, F_Y] -> Out[B_X, F_Y]" --mesh "Z=X*Y"
     """
-    style = style_of(style)
+    style = style_of(style, "html")
     asked = question(first, **options)
     from symscale.derivation.comparison import compare as compared
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symscale.cli.options import ASSUME, EXACT, FORMAT, OUTPUT, PROGRAM, question, text_option, with_options
+from symscale.cli.options import ASSUME, EXACT, OUTPUT, PAGE, PROGRAM, question, text_option, with_options
 from symscale.cli.output import rendered, style_of, write
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     text_option(
         "--table", metavar="B=1k:1M:*2", help="Times and what binds, for start:stop:step, start:stop:*factor or a list."
     ),
-    FORMAT,
+    PAGE,
     OUTPUT,
 )
 def derive(program: str, style: str, output: str, layers: str, table: str, **options: Any) -> None:
@@ -49,7 +49,11 @@ def derive(program: str, style: str, output: str, layers: str, table: str, **opt
     A table over the batch:
       symscale derive "x[B, D] * W[D, F] -> y[B, F]" --on tpu-v5e --set D=8192,F=4*D --table "B=1:4k:*2"
     """
-    style = style_of(style)
+    style = style_of(style, "html")
+    if style == "html" and table:
+        from symscale.errors import SymscaleError
+
+        raise SymscaleError("A page has no table of --table.", hint="Leave it out: a page's inputs vary.")
     write(printed(*answer(program, layers, table, **options), style), output)
 
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symscale.cli.options import FORMAT, OUTPUT, with_options
+from symscale.cli.options import OUTPUT, PAGE, with_options
 from symscale.cli.output import rendered, style_of, write
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from symscale.derivation.figure import Figure
     from symscale.derivation.step import Derivation
 
@@ -41,15 +43,16 @@ def list_() -> None:
 
 @click.command()
 @click.argument("id", shell_complete=known)
-@with_options(FORMAT, OUTPUT)
+@with_options(PAGE, OUTPUT)
 def show(id: str, style: str, output: str) -> None:
     """Derive ID of the library, live and with every step checked.
 
     \b
     symscale show roofline/matmul
     symscale show training/fsdp --format latex -o fsdp.tex
+    symscale show training/fsdp --format html -o fsdp.html
     """
-    style = style_of(style)
+    style = style_of(style, "html")
     from symscale import report
     from symscale.derivation.registry import written
 
@@ -79,22 +82,67 @@ def beside(derivation: Derivation, output: str) -> dict[Figure, str]:
 
 
 @click.command()
-@click.argument("folder", default="reports")
+@click.argument("names", nargs=-1, metavar="[FOLDER | IDS...]", shell_complete=known)
+@click.option("--format", "style", default="files", show_default=True, help="files (Markdown and LaTeX) or html.")
+@OUTPUT
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a report is not current.")
 @click.option("--only", multiple=True, metavar="CHAPTER", help="This chapter alone, or the one that has this id.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that render at once; as many as cores.")
-def report(folder: str, check: bool, only: tuple[str, ...], workers: int | None) -> int:
-    """Render the whole library into FOLDER as Markdown and LaTeX: every chapter, and the book.
+def report(
+    names: tuple[str, ...], style: str, output: str, check: bool, only: tuple[str, ...], workers: int | None
+) -> int:
+    """Render the whole library into FOLDER (reports/) as Markdown and LaTeX: every chapter, and the book.
+
+    With --format html each chapter is a page whose numbers follow what a reader types, in the folder of -o (pages/);
+    IDS alone make one page, in the file of -o.
 
     \b
     symscale report
     symscale report --check
     symscale report --only ch5 --only pipeline/gpipe
+    symscale report --format html -o pages
+    symscale report --format html training/fsdp training/mixed -o page.html
     """
-    from symscale.report.library import render_all
     from symscale.report.pool import cores
 
+    if style == "html":
+        return _pages(names, output, check=check, only=only, workers=workers or cores())
+    folder = _folder(names, style, output)
+    from symscale.report.library import render_all
+
     changed = render_all(folder, check=check, only=only, workers=workers or cores())
+    return _said(changed, check)
+
+
+def _folder(names: tuple[str, ...], style: str, output: str) -> str:
+    """Return the folder of Markdown and LaTeX. Raises SymscaleError for another format, or more than one name."""
+    from symscale.errors import SymscaleError
+
+    if style != "files":
+        raise SymscaleError(f"Unknown format {style[:40]!r}.", hint="Use files (Markdown and LaTeX) or html.")
+    if len(names) > 1 or output:
+        raise SymscaleError(
+            "Markdown and LaTeX of the library go to one folder.",
+            hint="Name it alone: `symscale report FOLDER`; `--format html` takes ids and -o.",
+        )
+    return names[0] if names else "reports"
+
+
+def _pages(names: tuple[str, ...], output: str, *, check: bool, only: tuple[str, ...], workers: int) -> int:
+    """Write one page of chosen derivations, or a page of every chapter."""
+    from symscale.page.library import chosen_page, write_pages
+
+    if names and (check or only):
+        from symscale.errors import SymscaleError
+
+        raise SymscaleError("A page of ids is made whole.", hint="Leave --check and --only out.")
+    if names:
+        write(chosen_page(names), output)
+        return 0
+    return _said(write_pages(output or "pages", check=check, only=only, workers=workers), check)
+
+
+def _said(changed: list[Path], check: bool) -> int:
     for file in changed:
         click.echo(f"{'stale' if check else 'written'}: {file}")
     if not changed:

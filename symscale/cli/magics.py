@@ -46,7 +46,7 @@ def derived(shell: Any, line: str, cell: str | None = None) -> Shown | None:
         with derive.make_context("derive", _arguments(words, cell)) as context:
             options = dict(context.params)
         chosen = context.get_parameter_source("style") is not click.core.ParameterSource.DEFAULT
-        style, output = style_of(options.pop("style")), options.pop("output")
+        style, output = style_of(options.pop("style"), "html"), options.pop("output")
         answered, table = answer(**options)
         found: Shown = answered if table is None else Several((answered, table))
         _assign(shell, names, found)

@@ -57,6 +57,7 @@ ASSUME = text_option(
 )
 EXACT = click.option("--exact", is_flag=True, help="Stop at the exact form.")
 FORMAT = click.option("--format", "style", default="text", show_default=True, help="text, md, latex or json.")
+PAGE = click.option("--format", "style", default="text", show_default=True, help="text, md, latex, json or html.")
 OUTPUT = text_option("--output", "-o", metavar="FILE", help="Write to a file, not to the terminal.")
 
 PROGRAM = (

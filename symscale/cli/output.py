@@ -13,17 +13,21 @@ if TYPE_CHECKING:
 STYLES = ("text", "md", "latex", "json")
 
 
-def style_of(word: str) -> str:
-    """Return a known format. Raises SymscaleError before any work is done."""
-    if word not in STYLES:
+def style_of(word: str, *more: str) -> str:
+    """Return a known format, one of the usual or of `more`. Raises SymscaleError before any work is done."""
+    if word not in (*STYLES, *more):
         from symscale.errors import SymscaleError
 
-        raise SymscaleError(f"Unknown format {word[:40]!r}.", hint=f"Use one of {', '.join(STYLES)}.")
+        raise SymscaleError(f"Unknown format {word[:40]!r}.", hint=f"Use one of {', '.join((*STYLES, *more))}.")
     return word
 
 
 def rendered(derivation: Derivation, style: str, as_json: Callable[[], str]) -> str:
-    """Return a derivation as text, Markdown or LaTeX; `as_json` makes the JSON of what was asked."""
+    """Return a derivation as text, Markdown, LaTeX or a page; `as_json` makes the JSON of what was asked."""
+    if style == "html":
+        from symscale.page.page import html
+
+        return html(derivation)
     from symscale import report
 
     table: dict[str, Callable[[Any], str]] = {"text": report.text, "md": report.markdown, "latex": report.latex}

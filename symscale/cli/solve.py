@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from symscale.cli.options import ASSUME, EXACT, FORMAT, LET, MACHINE, ON, OUTPUT, SET, chip, text_option, with_options
+from symscale.cli.options import ASSUME, EXACT, LET, MACHINE, ON, OUTPUT, PAGE, SET, chip, text_option, with_options
 from symscale.cli.output import rendered, style_of, write
 
 
@@ -20,7 +20,7 @@ from symscale.cli.output import rendered, style_of, write
     click.option("--dtype", default="", metavar="bf16", help="Put in bytes per element b (bf16 on a chip)."),
     ON,
     MACHINE,
-    FORMAT,
+    PAGE,
     OUTPUT,
 )
 def solve(
@@ -45,7 +45,7 @@ def solve(
     With names for the two sides:
       symscale solve "T1 >= T2" --for B --let T1=2*B*D*F/C --let "T2=2*b*D*F/W_ici" --set D=8192
     """
-    style = style_of(style)
+    style = style_of(style, "html")
     from symscale.derivation.formulae import Asked, assignments, given_units, solve_relation
 
     dimensions = given_units(units)

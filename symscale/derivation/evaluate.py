@@ -47,6 +47,12 @@ def numbers(layer: Layer | None, chip: Machine | None, given: Mapping[sp.Symbol,
     return {**known, **given}
 
 
+def taken_from(layer: Layer | None, chip: Machine | None) -> tuple[str, str]:
+    """Return the name of the chip that numbers are of, and the dtype whose peak is C; both may be empty."""
+    kinds = layer.kinds if layer is not None else ()
+    return (chip.name if chip is not None else "", kinds[0] if len(kinds) == 1 else "")
+
+
 def evaluate(
     found: Crossover, layer: Layer | None, chip: Machine | None, given: Mapping[sp.Symbol, sp.Expr]
 ) -> tuple[Crossover, list[Step]]:
@@ -73,12 +79,17 @@ def evaluate(
     if value is not None and value.free_symbols:
         value = None
     on = chip.title if chip is not None else ""
-    return with_value(found, value, on, tuple(left)), _steps(found, left, layer, known, on)
+    return with_value(found, value, on, tuple(left)), _steps(found, left, layer, known, chip)
 
 
 def _steps(
-    found: Crossover, left: Sequence[Numbered], layer: Layer | None, known: Mapping[sp.Symbol, sp.Expr], on: str
+    found: Crossover,
+    left: Sequence[Numbered],
+    layer: Layer | None,
+    known: Mapping[sp.Symbol, sp.Expr],
+    chip: Machine | None,
 ) -> list[Step]:
+    on = chip.title if chip is not None else ""
     title = f"{pass_name(found.passes)} against {resource_name(found.resource)}" if found.passes else "In numbers"
     title += f" on {on}" if on else " in numbers" if found.passes else ""
     proofs = settled_by(found, layer, left, known)
@@ -98,7 +109,7 @@ def _steps(
                 title if number == 0 else f"{title}, case {number + 1}",
                 "Put in the numbers." if number == 0 else "Otherwise:",
                 equations,
-                (Evaluated(tuple(e.rhs for e in formulas), tuple(known.items())), *proofs),
+                (Evaluated(tuple(e.rhs for e in formulas), tuple(known.items()), *taken_from(layer, chip)), *proofs),
                 (*words, *values, *each.notes),
                 each.numeric.when,
                 tuple(unit_beside(e.rhs, found.unit) for e in equations),

@@ -298,10 +298,15 @@ class Minimal:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Numbers: each right side is the value of an expression, computed again with plain fractions or floats."""
+    """Numbers: each right side is the value of an expression, computed again with plain fractions or floats.
+
+    `on` names the chip that some of the values are of, `kind` the dtype whose peak is C.
+    """
 
     expressions: tuple[sp.Expr, ...]
     values: tuple[tuple[sp.Symbol, sp.Expr], ...]
+    on: str = ""
+    kind: str = ""
     name: str = "evaluated again in another arithmetic"
 
     def verify(self, equations: tuple[Relation, ...], seed: int) -> None:

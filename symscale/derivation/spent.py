@@ -95,7 +95,9 @@ def in_numbers(
         return []
     equations = tuple(Relation(symbol(key), "==", spent.xreplace(known)) for key, spent in numeric)
     values = tuple(known.items())
-    proofs: list[Proof] = [Evaluated(tuple(spent for _, spent in numeric), values)]
+    proofs: list[Proof] = [
+        Evaluated(tuple(spent for _, spent in numeric), values, chip.name if chip is not None else "")
+    ]
     words: tuple[Prose, ...] = ()
     if len(numeric) == len(parts):
         what = [("compute", "T_math"), ("the network", "T_comms"), ("HBM", "T_hbm")]

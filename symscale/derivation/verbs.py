@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import sympy as sp
 
 from symscale.derivation.crossover import Crossover, bounds
-from symscale.derivation.evaluate import numbers, quantity
+from symscale.derivation.evaluate import numbers, quantity, taken_from
 from symscale.derivation.layer import Layer
 from symscale.derivation.limits import limit_text, listed, read_limits, readable
 from symscale.derivation.proof import Equal, Evaluated, InLimit
@@ -43,7 +43,7 @@ def in_numbers(
     lines: tuple[Prose, ...] = tuple((each, f" = {quantity(each, number, layer)}") for each, number in used.items())
     row = entry(name)
     title = f"In numbers on {chip.title}" if chip is not None else "In numbers"
-    proof = Evaluated((expr,), tuple(known.items()))
+    proof = Evaluated((expr,), tuple(known.items()), *taken_from(layer, chip))
     unit = row.unit if row is not None and not value.free_symbols else ""
     return value, Step(
         "evaluate", title, "Put in the numbers.", (Relation(symbol(name), "==", value),), (proof,), lines, (), (unit,)

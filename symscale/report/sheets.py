@@ -24,8 +24,8 @@ def sheet_table(step: Step, sheet: Sheet, style: str, order: Order, room: int = 
     """Return the table of a step in `text`, `md` or `latex`; numbers are rounded to four digits."""
     columns, cells = [], []
     for n, head in enumerate(sheet.columns):
-        values = [_value(row[n], step) for row in sheet.rows]
-        unit, shown = _column(values, head.unit)
+        values = [value_in(row[n], step) for row in sheet.rows]
+        unit, shown = in_one_unit(values, head.unit)
         computed = [each for each in values if isinstance(each, sp.Expr)]
         numeric = bool(computed) and all(each.is_number for each in computed)
         columns.append(Column(head.label, numeric, unit))
@@ -37,7 +37,7 @@ def sheet_data(step: Step, sheet: Sheet, order: Order) -> dict[str, Any]:
     """Return the table of a step for JSON: exact values as text that reads back, in base units."""
 
     def said(cell: Cell) -> str:
-        value = _value(cell, step)
+        value = value_in(cell, step)
         if isinstance(value, sp.Expr):
             return to_text(value, order)
         return exact_text(value, order) if isinstance(value, Relation) else words(value, order)
@@ -46,11 +46,12 @@ def sheet_data(step: Step, sheet: Sheet, order: Order) -> dict[str, Any]:
     return {"columns": columns, "rows": [[said(cell) for cell in row] for row in sheet.rows], "note": sheet.mark}
 
 
-def _value(cell: Cell, step: Step) -> Shown:
+def value_in(cell: Cell, step: Step) -> Shown:
+    """Return what a cell shows: the right side of its equation, or what the row says itself."""
     return step.equations[cell].rhs if isinstance(cell, int) else cell
 
 
-def _column(values: Sequence[Shown], unit: str) -> tuple[str, list[Shown]]:
+def in_one_unit(values: Sequence[Shown], unit: str) -> tuple[str, list[Shown]]:
     """Return the unit of a column with the prefix of one of its numbers, and its cells with numbers in that unit."""
     numbers = sorted((each for each in values if isinstance(each, sp.Expr) and each.is_number and each != 0), key=float)
     factor: sp.Expr = sp.S.One

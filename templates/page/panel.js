@@ -1,0 +1,184 @@
+// The panel of inputs, the theme, and when to count again.
+"use strict";
+
+const WAITING = new Set();
+
+// a number exactly as a reader may type it
+function exactText(x, unit) {
+  if (unit) {
+    const [scaled, word] = displayed(x, unit, 6);
+    return `${plainDigits(scaled)} ${word}`;
+  }
+  return plainDigits(x);
+}
+
+function plainDigits(x) {
+  let rest = x.q, places = 0;
+  while (rest % 10n === 0n || rest % 2n === 0n || rest % 5n === 0n) {
+    rest = rest % 10n === 0n ? rest / 10n : rest % 2n === 0n ? rest / 2n : rest / 5n;
+    places += 1;
+  }
+  if (rest !== 1n || places > 12) return `${x.p}/${x.q}`;
+  const digits = ((x.p * 10n ** BigInt(places)) / x.q).toString().padStart(places + 1, "0");
+  if (places === 0 && digits.length > 15) {
+    const power = /0*$/.exec(digits)[0].length;
+    return power > 6 ? `${digits.slice(0, -power)}e${power}` : grouped(digits);
+  }
+  const whole = digits.slice(0, digits.length - places);
+  const part = digits.slice(digits.length - places).replace(/0+$/, "");
+  return grouped(whole) + (part ? `.${part}` : "");
+}
+
+function later(board) {
+  if (!WAITING.size) {
+    requestAnimationFrame(() => {
+      const boards = [...WAITING];
+      WAITING.clear();
+      boards.forEach(refresh);
+    });
+  }
+  WAITING.add(board);
+}
+
+const field = (board, place) => byId(`${board.key}-i${place}`);
+
+// what a field shows that nobody has typed into
+function showStart(board, place) {
+  const input = board.inputs[place];
+  const element = field(board, place);
+  const value = board.chosen && input.onChip ? chipFigure(board, input.name) : input.start;
+  const several = input.several.length > 0 && !(board.chosen && input.onChip);
+  element.value = several || value === null ? "" : exactText(value, input.unit);
+  element.placeholder = several ? input.several.map((each) => exactText(each, input.unit)).join("; ") : value === null ? "–" : "";
+}
+
+function type(board, place, text) {
+  const element = field(board, place);
+  if (element.value !== text) element.value = text;
+  const fault = byId(`${board.key}-e${place}`);
+  const wrong = (words) => {
+    fault.textContent = words;
+    fault.hidden = !words;
+    if (words) element.setAttribute("aria-invalid", "true");
+    else element.removeAttribute("aria-invalid");
+  };
+  if (!text.trim()) {
+    board.typed.delete(place);
+    wrong("");
+  } else {
+    const found = readNumber(text, board.inputs[place].unit);
+    if (found.fault) board.typed.set(place, {});
+    else board.typed.set(place, found);
+    wrong(found.fault || "");
+  }
+  element.closest(".field").classList.toggle("typed", board.typed.has(place));
+  later(board);
+}
+
+function choose(board, title) {
+  board.chosen = title === board.chip && board.ownChip ? "" : title;
+  board.inputs.forEach((input, place) => {
+    if (!input.onChip) return;
+    board.typed.delete(place);
+    type(board, place, "");
+    showStart(board, place);
+  });
+  later(board);
+}
+
+function reset(board) {
+  board.chosen = "";
+  board.root.querySelector(".chips").selectedIndex = 0;
+  board.inputs.forEach((_, place) => {
+    type(board, place, "");
+    showStart(board, place);
+  });
+}
+
+function listen(board) {
+  const panel = board.root.querySelector(".panel");
+  panel.hidden = false;
+  board.inputs.forEach((_, place) => {
+    const element = field(board, place);
+    showStart(board, place);
+    element.addEventListener("input", () => type(board, place, element.value));
+    element.addEventListener("blur", () => {
+      if (!element.value.trim()) showStart(board, place);
+    });
+    element.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+      const vector = board.vectors[0] || [];
+      const now = board.typed.has(place) ? board.typed.get(place).value : valueAt(board, place, new Map()) || vector[place];
+      if (!now) return;
+      event.preventDefault();
+      const two = exact.n(2n);
+      type(board, place, exactText(event.key === "ArrowUp" ? exact.mul(now, two) : exact.div(now, two), board.inputs[place].unit));
+    });
+  });
+  const chips = panel.querySelector(".chips");
+  chips.addEventListener("change", () => choose(board, chips.selectedIndex === 0 ? "" : chips.value));
+  panel.querySelector(".reset").addEventListener("click", () => reset(board));
+  board.maps.forEach((map, number) => {
+    const box = byId(`${board.key}-m${number}`);
+    map.title = box.dataset.title;
+    map.yName = box.dataset.y;
+    box.addEventListener("click", (event) => pointAt(board, number, event));
+    const across = box.parentElement.querySelector("select");
+    if (across) {
+      across.addEventListener("change", () => {
+        map.across = Number(across.value);
+        later(board);
+      });
+    }
+  });
+  board.plots.forEach((plot, number) => {
+    const box = byId(`${board.key}-p${number}`);
+    [plot.title, plot.xName, plot.yName] = [box.dataset.title, box.dataset.x, box.dataset.y];
+  });
+}
+
+// a box that scrolls is one that the keyboard reaches
+function reachable() {
+  for (const box of document.querySelectorAll(".wide")) {
+    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+
+function theme() {
+  const button = byId("theme");
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const show = () => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", `Switch to the ${isDark() ? "light" : "dark"} theme`);
+  };
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    show();
+  });
+  dark.addEventListener("change", show);
+  show();
+}
+
+function start() {
+  theme();
+  for (const board of BOARDS) {
+    listen(board);
+    refresh(board);
+  }
+  reachable();
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth === width) return;
+    width = window.innerWidth;
+    reachable();
+    BOARDS.filter((each) => each.maps.length || each.plots.length).forEach((board) => {
+      board.maps.forEach((_, number) => drawMap(board, number));
+      board.plots.forEach((_, number) => drawPlot(board, number));
+    });
+  });
+  document.documentElement.classList.add("ready");
+}
