@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from live import live
 from mkdocs.exceptions import PluginError
 from options import commands
 from pictures import pictures, reports
@@ -77,5 +78,5 @@ def errors() -> str:
 
 
 MADE: dict[str, Callable[[], str]] = {
-    each.__name__: each for each in (commands, symbols, chips, models, errors, pictures, reports)
+    each.__name__: each for each in (commands, symbols, chips, models, errors, pictures, live, reports)
 }
