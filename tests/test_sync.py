@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from symscale.errors import SymscaleError
 from symscale.paper import held, many
 from symscale.paper.blocks import document
-from symscale.paper.comments import HTML, LATEX, MARKDOWN, TYPST, Syntax
+from symscale.paper.comments import HTML, LATEX, MARKDOWN, SUFFIXES, TYPST, Syntax
 from symscale.paper.difference import unified
 from symscale.paper.held import locked
 from symscale.paper.many import Wish
 from symscale.paper.sync import Outcome, documents, sync, writer
 
+HOOKS = Path(__file__).parent.parent / ".pre-commit-hooks.yaml"
 MADE = {"claim": "\\[ x \\]", "two": "one\n\n  two", "value": "2550", "label": "x \\label{eq:x}"}
 MARKS = {
     LATEX: ("% symscale: {}", "% end symscale"),
@@ -443,3 +444,51 @@ def test_a_piece_within_a_line_has_one_line(tmp_path: Path) -> None:
     file = paper(tmp_path, "a <!-- symscale: training/fsdp derivation --><!-- end symscale -->\n", "a.md")
     (found,) = sync([file], writer([file], 1))
     assert "takes several lines" in str(found.faults[0])
+
+
+def test_hooks_are_commands_for_the_documents_that_have_blocks() -> None:
+    yaml = pytest.importorskip("yaml")
+    hooks = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
+    assert [each["id"] for each in hooks] == ["symscale-sync", "symscale-sync-check"]
+    for each in hooks:
+        assert each["language"] == "python"
+        assert each["entry"].startswith("symscale sync")
+        assert all(re.search(each["files"], f"paper{suffix}") for suffix in SUFFIXES)
+        assert not re.search(each["files"], "paper.tex.j2")
+
+
+@pytest.mark.verify
+def test_pre_commit_reads_the_hooks() -> None:
+    clientlib = pytest.importorskip("pre_commit.clientlib")
+    assert len(clientlib.load_manifest(HOOKS)) == 2
+
+
+@pytest.mark.verify
+def test_a_synced_document_compiles(tmp_path: Path) -> None:
+    if shutil.which("pdflatex") is None:
+        pytest.skip("there is no pdflatex")
+    blocks = "".join(
+        f"Text\n% symscale: {each}\n% end symscale\nand more.\n"
+        for each in (
+            "training/fsdp claim label=eq:a",
+            "training/fsdp value",
+            "training/fsdp derivation",
+            "tpus/specs table",
+        )
+    )
+    head = "\\documentclass{article}\n\\usepackage{amsmath,longtable,booktabs,array,calc}\n\\begin{document}\n"
+    file = paper(tmp_path, f"{head}See \\eqref{{eq:a}}.\n{blocks}\\end{{document}}\n")
+    assert command("sync", file) == 0
+    call = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", file.name]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode("latin1")[-2000:]
+
+
+@pytest.mark.verify
+def test_a_synced_typst_document_compiles(tmp_path: Path) -> None:
+    typst = pytest.importorskip("typst")
+    inline = "/* symscale: training/fsdp value *//* end symscale */"
+    text = f"= A\n// symscale: training/fsdp claim label=eq-a\n// end symscale\nIt is {inline}.\n"
+    file = paper(tmp_path, text, "paper.typ")
+    assert command("sync", file) == 0
+    assert typst.compile(str(file))[:4] == b"%PDF"

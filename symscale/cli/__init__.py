@@ -19,7 +19,7 @@ from symscale.cli.library import list_, report, show
 from symscale.cli.machines import machines
 from symscale.cli.memory import memory
 from symscale.cli.model import model
-from symscale.cli.paper import sync
+from symscale.cli.paper import bib, macros, sync
 from symscale.cli.plan import plan
 from symscale.cli.plot import plot
 from symscale.cli.serve import serve
@@ -68,6 +68,8 @@ for command in (
     quiz,
     grade,
     sync,
+    macros,
+    bib,
     completion,
 ):
     cli.add_command(command)

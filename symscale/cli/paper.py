@@ -1,4 +1,4 @@
-"""`symscale sync`: derivations in documents that people write."""
+"""`symscale sync`, `macros` and `bib`: derivations in documents that people write."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from symscale.cli.options import OUTPUT
+from symscale.cli.options import chips as chips_known
 
 if TYPE_CHECKING:
     from symscale.paper.sync import Outcome
@@ -69,3 +72,91 @@ def told(outcome: Outcome, check: bool, force: bool) -> int:
 def counted(blocks: int) -> str:
     """Return a number of blocks in words."""
     return "1 block" if blocks == 1 else f"{blocks or 'no'} blocks"
+
+
+@click.command()
+@click.argument("asked", nargs=-1, required=True, metavar="IDS...")
+@click.option(
+    "--on", "chips", multiple=True, metavar="CHIP", help="The numbers on this chip, too.", shell_complete=chips_known
+)
+@click.option("--format", "style", default="", metavar="FORMAT", help="sty, typ or json; else by the suffix of -o.")
+@OUTPUT
+@click.option("--list", "listed", is_flag=True, help="List the names and what they give; write nothing.")
+@click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 if the file is stale.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes that derive at once; as many as cores.")
+def macros(
+    asked: tuple[str, ...],
+    chips: tuple[str, ...],
+    style: str,
+    output: str,
+    listed: bool,
+    check: bool,
+    workers: int | None,
+) -> int:
+    """Write a macro for every formula and number of IDS: a LaTeX package, a Typst module, or JSON.
+
+    An id may be a pattern, such as 'training/*', or a whole request, with a name of your own before it.
+
+    \b
+    symscale macros training/fsdp training/dp --on tpu-v5e -o symscale-macros.sty
+    symscale macros 'training/*' --list
+    symscale macros "fast=training/fsdp value on=tpu-v5e digits=2" -o symscale-macros.typ
+    """
+    from symscale.paper.macros import macros as made
+    from symscale.paper.packages import FORMATS, STEM, format_of, listing
+    from symscale.report.pool import cores
+
+    kind = format_of(output, style)
+    folder = Path(output).parent if output else Path()
+    found = made(asked, chips, folder, workers or cores())
+    if listed:
+        click.echo(listing(found, kind))
+        return CURRENT
+    return kept(FORMATS[kind](found, Path(output).stem if output else STEM), output, check)
+
+
+@click.command()
+@click.argument("asked", nargs=-1, required=True, metavar="IDS...")
+@OUTPUT
+@click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 if the file is stale.")
+def bib(asked: tuple[str, ...], output: str, check: bool) -> int:
+    """Print the BibTeX entries that IDS cite, and one for symscale itself.
+
+    \b
+    symscale bib training/fsdp pipeline/gpipe
+    symscale bib '*' -o symscale.bib
+    """
+    from symscale.paper.bibliography import bibliography
+
+    return kept(bibliography(asked, Path(output).parent if output else Path()), output, check)
+
+
+def kept(text: str, output: str, check: bool) -> int:
+    """Print a text, or write it to a file that has another one, or compare it with that; return the exit code."""
+    from difflib import unified_diff
+
+    from symscale.cli import complain
+    from symscale.errors import SymscaleError
+    from symscale.report.files import write_atomically
+
+    if not output:
+        if check:
+            raise SymscaleError("There is no file to check.", hint="Name it: -o FILE.")
+        click.echo(text, nl=False)
+        return CURRENT
+    file = Path(output)
+    try:
+        there = file.read_bytes()
+    except OSError:
+        there = b""
+    if there == text.encode():
+        click.echo(f"{file}: current")
+        return CURRENT
+    if check:
+        old = there.decode("utf-8", "replace").splitlines(keepends=True)
+        click.echo("".join(unified_diff(old, text.splitlines(keepends=True), output, f"{output} (new)")), nl=False)
+        complain(f"{file} is stale.")
+        return STALE
+    write_atomically(file, text)
+    click.echo(f"{file}: written")
+    return CURRENT

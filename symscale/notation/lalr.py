@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 TABLES = Path(__file__).parent / "__pycache__"
 
 
+@lru_cache(maxsize=8)
 def lalr(name: str, grammar: str) -> Lark:
     """Return the parser of a grammar.
 

@@ -15,7 +15,7 @@ from symscale.notation.latex import to_latex
 from symscale.notation.numbers import NumberStyle, format_number, format_quantity, with_unit
 from symscale.notation.order import Order
 from symscale.paper.language import Dialect, Row
-from symscale.paper.pieces import Formula, Keys, Line, Number, Steps, Words, find
+from symscale.paper.pieces import Formula, Found, Keys, Line, Number, Steps, Words, find
 from symscale.paper.request import Request
 from symscale.paper.settings import Settings
 from symscale.paper.style import Style, distinct
@@ -48,8 +48,15 @@ def write(request: Request, dialect: Dialect, settings: Settings) -> str:
     there, for a rename that makes two symbols look the same, and for a unit that does not fit; StepError if a check
     fails.
     """
+    return typeset(find(request), request, dialect, settings)
+
+
+def typeset(found: Found, request: Request, dialect: Dialect, settings: Settings) -> str:
+    """Return what has been found for a request, or for one with other options of style, in a dialect.
+
+    Raises SymscaleError for a rename that makes two symbols look the same, and for a unit that does not fit.
+    """
     style = settings.style.changed(request.options)
-    found = find(request)
     if style.renames and found.names:
         distinct(found.names, style.order(found.order))
     return _written(found.piece, _Context(dialect, style, style.order(found.order), request))

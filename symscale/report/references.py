@@ -30,20 +30,26 @@ def references(cited: Iterable[tuple[str, Sequence[str]]]) -> References:
 
     Raises SymscaleError naming the keys there are for one that no .bib file has, and for a file that is no BibTeX.
     """
+    return {key: _reference(key, found) for key, found in cited_entries(cited).items()}
+
+
+def cited_entries(cited: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Any]:
+    """Return the BibTeX entries of derivations, given as pairs of id and keys, in the order of first citation.
+
+    Raises SymscaleError naming the keys there are for one that no .bib file has.
+    """
     keys: dict[str, str] = {}
     for name, found in cited:
         for key in found:
             keys.setdefault(key, name)
-    if not keys:
-        return {}
-    known = entries()
+    known = entries() if keys else {}
     for key, name in keys.items():
         if key not in known:
             raise SymscaleError(
                 f"{name} cites {key[:60]!r}, which no .bib file beside the derivations has.",
                 hint=f"There are {', '.join(sorted(known))}." if known else "Put a file references.bib beside them.",
             )
-    return {key: _reference(key, known[key]) for key in keys}
+    return {key: known[key] for key in keys}
 
 
 def entries() -> Mapping[str, Any]:
