@@ -473,7 +473,7 @@ def test_a_synced_document_compiles(tmp_path: Path) -> None:
             "training/fsdp claim label=eq:a",
             "training/fsdp value",
             "training/fsdp derivation",
-            "tpus/specs table",
+            "tpus/specs table 1",
         )
     )
     head = "\\documentclass{article}\n\\usepackage{amsmath,longtable,booktabs,array,calc}\n\\begin{document}\n"
