@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from mkdocs.exceptions import PluginError
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 # Relations of <link> that name a page and load nothing.
 NAMED = {"canonical", "next", "prev", "alternate"}
+# Formulas hold no links, and most of the tags.
+_FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
 
 
 class Page(HTMLParser):
@@ -23,7 +26,7 @@ class Page(HTMLParser):
         self.links: set[str] = set()
         self.loads: set[str] = set()
         self.anchors: set[str] = {""}
-        self.feed(text)
+        self.feed(_FORMULA.sub("", text))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}

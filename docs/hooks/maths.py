@@ -27,7 +27,7 @@ def _set(found: re.Match[str]) -> str:
     tag, opened, latex = found.groups()
     latex, display = unescape(latex).strip(), opened == "["
     kind = "formula wide" if len(latex) > WIDE and not display else "formula"
-    return f'<{tag} class="{kind}">{formula(latex, display)}</{tag}>'
+    return f'<{tag} class="{kind}" data-search-exclude>{formula(latex, display)}</{tag}>'
 
 
 @cache
