@@ -32,7 +32,7 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Rewrite links out of docs/, and links of the pages from outside into it."""
     if page.file.src_uri.startswith("reports/"):
-        page.meta["search"] = {"boost": 0.5}  # a page about a thing comes before its derivations
+        page.meta["search"] = {"boost": 0.1}  # a page about a thing comes before its derivations
     if page.file.src_uri in ("CHANGELOG.md", "CONTRIBUTING.md"):
         return _DOWN.sub(r"\1", markdown)
     return _UP.sub(r"\1", markdown)
