@@ -68,6 +68,8 @@ def _tidied(element: Element, latex: str) -> None:
         element.set("style", f"text-align:{side};padding:.2em 0")
     for name in [each for each in element.attrib if each not in _KEPT or (each == "style" and element.tag != "mtd")]:
         del element.attrib[name]
+    if element.tag == "mo" and element.text == "/":  # close, as TeX sets it
+        element.attrib |= {"lspace": "0", "rspace": "0"}
     for child in element:
         _tidied(child, latex)
     if element.tag in ("math", "mrow", "mtd", "msqrt"):
