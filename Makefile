@@ -53,7 +53,7 @@ $(VENV)/.docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	@touch $@
 
-verify: $(STAMP)  ## compare programs with what JAX compiles, models with transformers, formulas with KaTeX (installs them)
+verify: $(STAMP)  ## compare programs with what JAX compiles, models with transformers, formulas with KaTeX, pages in Chromium (installs them)
 	$(BIN)/python -m pip install --quiet -e '.[dev,verify]'
 	@npm install --silent --no-save --no-package-lock katex || echo "KaTeX is not checked: npm could not install it"
 	NODE_PATH=$(CURDIR)/node_modules $(BIN)/python -m pytest -m verify $(PYTEST_ARGS)
