@@ -55,7 +55,7 @@ $(VENV)/.docs: $(STAMP)
 
 verify: $(STAMP)  ## compare programs with what JAX compiles, models with transformers, formulas with KaTeX, pages in Chromium (installs them)
 	$(BIN)/python -m pip install --quiet -e '.[dev,verify]'
-	@npm install --silent --no-save --no-package-lock katex || echo "KaTeX is not checked: npm could not install it"
+	@npm install --silent --no-save --no-package-lock katex axe-core || echo "npm could not install KaTeX and axe-core"
 	NODE_PATH=$(CURDIR)/node_modules $(BIN)/python -m pytest -m verify $(PYTEST_ARGS)
 
 wheel: $(STAMP)  ## build dist/*.tar.gz and, from it, dist/*.whl

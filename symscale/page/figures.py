@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -11,8 +12,8 @@ from symscale.derivation.figure import Curve, Figure, Mark, Values
 from symscale.derivation.step import Derivation
 from symscale.notation.order import Order
 from symscale.notation.text import to_text
-from symscale.page.ledger import Ledger, exact, text
-from symscale.page.live import shared
+from symscale.page.ledger import Ledger, exact
+from symscale.page.live import drawn_with
 from symscale.page.maps import Compared, regimes
 from symscale.page.script import supported
 from symscale.page.words import words
@@ -20,19 +21,6 @@ from symscale.report.plain import words as said
 
 # The sizes along which a map is most telling, if they are there.
 ACROSS = ("X", "N_chips", "S", "T", "F", "D")
-
-
-def drawn_with(figure: Figure) -> set[sp.Symbol]:
-    """Return the symbols of a figure that a reader may give numbers for."""
-    if figure.map is not None:
-        return {figure.map.x, figure.map.lead, *dict(figure.map.values)}
-    return {name for name, _ in _common(figure)}
-
-
-def _common(figure: Figure) -> Values:
-    """Return the numbers that all curves share, and that none of them runs along."""
-    along = {each.along for each in figure.curves}
-    return tuple((name, value) for name, value in shared(each.values for each in figure.curves) if name not in along)
 
 
 def longest_time(derivation: Derivation, found: Compared, ledger: Ledger) -> dict[str, Any] | None:
@@ -84,20 +72,18 @@ def drawn_map(figure: Figure, order: Order, ledger: Ledger) -> dict[str, Any] | 
 
 
 def drawn_curves(figure: Figure, order: Order, ledger: Ledger) -> dict[str, Any] | None:
-    """Return the curves of a figure, with their marks in words."""
-    curves = [each for each in figure.curves if each.low != each.high]
-    common = dict(_common(figure))
-    if not curves or not all(supported(form) for each in curves for form in (each.x, each.y)):
+    """Return the curves of a figure, and its marks on them."""
+    forms = [form for each in figure.curves for form in (each.x, each.y)]
+    if not figure.curves or not all(map(supported, forms)):
         return None
-    free = [name for name in common if name in ledger.places]
-    made = ",".join(_curve(each, figure, common, ledger) for each in curves)
-    labels = [{"colour": each.colour, "text": words(each.label, order)} for each in curves if each.label]
-    span = [float(end * axis.scale) for axis in (figure.x, figure.y) for end in (axis.low, axis.high)]
+    common = dict(drawn_with(figure))
+    lines = [each for each in figure.curves if each.along in each.x.free_symbols | each.y.free_symbols]
     fields = {
         "at": ledger.values(tuple(common.items())),
-        "needs": ledger.needs(free),
-        "curves": f"[{made}]",
-        "span": str(span),
+        "needs": ledger.needs([name for name in common if name in ledger.places]),
+        "curves": f"[{','.join(_curve(each, figure, common, ledger) for each in figure.curves)}]",
+        "marks": f"[{','.join(_mark(each, figure, common, ledger) for each in figure.marks)}]",
+        "span": str([float(end * axis.scale) for axis in (figure.x, figure.y) for end in (axis.low, axis.high)]),
         "log": f"[{int(figure.x.log)},{int(figure.y.log)}]",
     }
     return {
@@ -105,19 +91,30 @@ def drawn_curves(figure: Figure, order: Order, ledger: Ledger) -> dict[str, Any]
         "title": figure.title,
         "x": said(figure.x.label, order),
         "y": said(figure.y.label, order),
-        "labels": labels,
-        "marks": [_marked(each, order) for each in figure.marks],
+        "labels": [{"colour": each.colour, "text": words(each.label, order)} for each in lines if each.label],
+        "marks": [words(each.label, order) for each in figure.marks],
     }
 
 
-def _curve(each: Curve, figure: Figure, common: dict[sp.Symbol, sp.Expr], ledger: Ledger) -> str:
-    """Return a curve as a script: its formulas with its own numbers in them, over the last value."""
-    own = {name: value for name, value in each.values if name not in common or name not in ledger.places}
+def _own(values: Values, common: Mapping[sp.Symbol, sp.Expr], ledger: Ledger) -> dict[sp.Symbol, sp.Expr]:
+    """Return the numbers that a reader does not change."""
+    return {name: value for name, value in values if name not in common or name not in ledger.places}
+
+
+def _curve(each: Curve, figure: Figure, common: Mapping[sp.Symbol, sp.Expr], ledger: Ledger) -> str:
+    """Return a curve as a script: its formulas with its own numbers in them, over what comes behind the inputs."""
+    own = {name: value for name, value in _own(each.values, common, ledger).items() if name != each.along}
     places = {**ledger.places, each.along: len(ledger.places)}
-    x, y = (ledger.function(form.xreplace(own), places) for form in (each.x * figure.x.scale, each.y * figure.y.scale))
+    scaled = (each.x * figure.x.scale, each.y * figure.y.scale)
+    x, y = (ledger.function(form.xreplace(own), places) for form in scaled)
     ends = f"low:toFloat({exact(each.low)}),high:toFloat({exact(each.high)})"
-    return f"{{x:{x},y:{y},{ends},colour:{each.colour},dashed:{int(each.dashed)},label:{text(str(each.colour))}}}"
+    moves = int(each.along in each.x.free_symbols | each.y.free_symbols)
+    return f"{{x:{x},y:{y},{ends},colour:{each.colour},dashed:{int(each.dashed)},moves:{moves}}}"
 
 
-def _marked(each: Mark, order: Order) -> Any:
-    return words(each.label, order)
+def _mark(each: Mark, figure: Figure, common: Mapping[sp.Symbol, sp.Expr], ledger: Ledger) -> str:
+    """Return a mark as a script: the curve it lies on, and where along it, in closed form where that is known."""
+    form = each.along if each.form is None else each.form.xreplace(_own(each.values, common, ledger))
+    if not ledger.counts(form):
+        form = each.along
+    return f"[{each.on[-1]},{ledger.function(form)}]"

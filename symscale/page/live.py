@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import sympy as sp
 
-from symscale.derivation.figure import Values
+from symscale.derivation.figure import Figure, Values
 from symscale.derivation.filling import Cells, shown_unit
 from symscale.derivation.proof import Evaluated
 from symscale.derivation.step import Derivation, Step
@@ -113,3 +113,11 @@ def shared(rows: Iterable[Values]) -> Values:
         for name, value in row:
             found.setdefault(name, set()).add(value)
     return tuple((name, next(iter(values))) for name, values in found.items() if len(values) == 1)
+
+
+def drawn_with(figure: Figure) -> Values:
+    """Return the numbers of a figure that a reader may change: those that all curves share, and none runs along."""
+    if figure.map is not None:
+        return figure.map.values
+    along = {each.along for each in figure.curves}
+    return tuple((name, value) for name, value in shared(each.values for each in figure.curves) if name not in along)

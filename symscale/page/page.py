@@ -94,6 +94,7 @@ def _view(derivation: Derivation, ledger: Ledger, steps: list[dict[str, Any]]) -
 def _field(place: int, each: Input, derivation: Derivation) -> dict[str, Any]:
     return {
         "place": place,
+        "name": str(each.symbol),
         "symbol": formula(each.symbol, derivation.order),
         "meaning": each.meaning,
         "example": each.example,

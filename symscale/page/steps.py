@@ -13,9 +13,10 @@ from symscale.derivation.sheet import Sheet
 from symscale.derivation.step import Derivation, Prose, Step, checked
 from symscale.notation.numbers import format_number, format_quantity
 from symscale.notation.order import Order
-from symscale.page.figures import drawn_curves, drawn_map, drawn_with, longest_time
+from symscale.notation.text import to_text
+from symscale.page.figures import drawn_curves, drawn_map, longest_time
 from symscale.page.ledger import Ledger
-from symscale.page.live import Live, evaluated, lives, results, tabled
+from symscale.page.live import Live, drawn_with, evaluated, lives, results, tabled
 from symscale.page.maps import TIMES, Compared, compared, resource
 from symscale.page.words import displayed_formula, formula, heading, left_side, math, plain, words
 from symscale.report.plain import in_units, statements
@@ -25,6 +26,8 @@ from symscale.solve.relation import Relation
 
 # What is put in is said with one of these units.
 UNITS = ("FLOP/s", "B/s", "B", "s", "FLOP/B", "")
+# Kinds of steps whose words speak of numbers.
+OWN = ("evaluate", "table", "plot")
 
 
 def ledger_of(key: str, derivation: Derivation) -> Ledger:
@@ -39,7 +42,8 @@ def ledger_of(key: str, derivation: Derivation) -> Ledger:
             if each.op != "==" and not each.lhs.free_symbols & found:
                 used |= each.lhs.free_symbols
         if step.figure is not None:
-            used |= drawn_with(step.figure)
+            used |= {name for name, _ in drawn_with(step.figure)}
+            used |= {step.figure.map.x, step.figure.map.lead} if step.figure.map is not None else set()
     return Ledger(key, derivation, frozenset(used))
 
 
@@ -71,7 +75,7 @@ def _step(step: Step, order: Order, ledger: Ledger) -> dict[str, Any]:
         "kind": step.kind,
         "title": _title(step, ledger),
         "reason": words(step.reason, order),
-        "own_reason": step.kind == "evaluate" and not str(step.reason).startswith("Put in the numbers"),
+        "own_reason": step.kind in OWN and step.reason != "Put in the numbers.",
         "conditions": [math(equation_latex(each, order)) for each in step.conditions],
         "rows": rows,
         "notes": [each for each in step.lines if isinstance(each, str)] if noted else [],
@@ -115,7 +119,7 @@ def _rows(step: Step, order: Order, ledger: Ledger) -> list[dict[str, Any]]:
         elif counted and live is not None and not several:
             row["now"] = ledger.number(live, relation, step.conditions)
         if each.rhs.is_number:
-            row |= {"left": left_side(each, order), "text": format_number(number.rhs, 6)}
+            row |= {"left": left_side(each, order), "text": plain(format_number(number.rhs, 6))}
         else:
             row["formula"] = displayed_formula(each, order)
         rows.append(row)
@@ -152,7 +156,7 @@ def _line(line: Prose, step: Step, order: Order, ledger: Ledger) -> dict[str, An
             for unit in UNITS:
                 if said == f" = {format_quantity(value, unit, 6)}":
                     number = ledger.number(Live(name, unit, ((name, value),)))
-                    return {"left": formula(name, order), "number": number, "text": said[3:], "own": ""}
+                    return {"left": formula(name, order), "number": number, "text": plain(said[3:]), "own": ""}
     return {"left": words(line, order), "number": "", "text": "", "own": "own" if step.kind == "evaluate" else ""}
 
 
@@ -183,6 +187,7 @@ def _table(step: Step, sheet: Sheet, order: Order, ledger: Ledger) -> dict[str, 
         columns.append(
             {
                 "head": _said(head.label, order),
+                "name": to_text(head.label, order) if isinstance(head.label, sp.Expr) else head.label or "Marks",
                 "unit": f"[{unit}]" if unit else "",
                 "id": column,
                 "right": bool(numbers),

@@ -1,9 +1,11 @@
 // Two arithmetics for the same formulas: `exact` counts with fractions of whole numbers, `floats` draws.
-// An exact value is {p, q, known}: p/q in lowest terms; a root or a logarithm is cut to DIGITS and no longer known.
+// An exact value is {p, q, known}: p/q in lowest terms; a root, a logarithm and what grows beyond LONG are cut to DIGITS
+// and no longer known.
 "use strict";
 
 const DIGITS = 50n;
 const TEN = 10n ** DIGITS;
+const LONG = 1n << 4096n;
 
 const magnitude = (n) => (n < 0n ? -n : n);
 const digitsOf = (n) => BigInt(magnitude(n).toString().length);
@@ -18,6 +20,7 @@ function divisor(a, b) {
 function fraction(p, q, known = true) {
   if (q === 0n) return null;
   if (q < 0n) [p, q] = [-p, -q];
+  if (q > LONG || p > LONG || p < -LONG) return cut(p, q);
   if (q !== 1n) {
     const shared = divisor(p, q);
     if (shared !== 1n) [p, q] = [p / shared, q / shared];
@@ -97,8 +100,14 @@ const exact = {
   mul: lifted((...parts) => parts.reduce((a, b) => fraction(a.p * b.p, a.q * b.q, a.known && b.known))),
   div: lifted((a, b) => fraction(a.p * b.q, a.q * b.p, a.known && b.known)),
   power: lifted((x, n) => {
-    if (magnitude(n) > 10000n) return null;
-    return n >= 0n ? fraction(x.p ** n, x.q ** n, x.known) : x.p === 0n ? null : fraction(x.q ** -n, x.p ** -n, x.known);
+    if (n < 0n) return x.p === 0n ? null : exact.power(fraction(x.q, x.p, x.known), -n);
+    let result = exact.n(1n);
+    for (let square = x; n > 0n; square = exact.mul(square, square), n >>= 1n) {
+      if (n & 1n) result = exact.mul(result, square);
+      if (n === 1n) break;
+      if (digitsOf(square.p) + digitsOf(square.q) > 100000n) return null;
+    }
+    return result;
   }),
   root: lifted((x, index) => {
     if (x.p < 0n) return null;

@@ -18,10 +18,11 @@ function drawPlot(board, number) {
   note.textContent = "";
   const values = vector.map(toFloat);
   const lines = plot.curves.map((curve) => traced(plot, curve, values));
-  const points = lines.flatMap((line) => line.points).filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y) && y > 0);
+  const dots = plot.marks.map(([on, f]) => dotOf(plot, plot.curves[on], values, f(floats, values)));
+  const points = [...lines.flatMap((line) => line.points), ...dots].filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y) && y > 0);
   const [xLow, xHigh, yLow, yHigh] = plot.span;
   const heights = points.map((each) => each[1]);
-  const fit = plot.changed && heights.length;
+  const fit = board.typed.size + board.chosen.length > 0 && heights.length;
   const y = { low: fit ? Math.min(yLow, ...heights) : yLow, high: fit ? Math.max(yHigh, ...heights) : yHigh, log: plot.log[1] };
   const frame = frameOf(box, { low: xLow, high: xHigh, log: plot.log[0] }, y);
   const clip = `${board.key}-clip${number}`;
@@ -30,19 +31,29 @@ function drawPlot(board, number) {
   const drawn = svg("g", { "clip-path": `url(#${clip})` });
   lines.forEach((line) => {
     const path = line.points.filter((each) => each.every(Number.isFinite)).map(([a, b]) => `${frame.px(a).toFixed(1)} ${frame.py(b).toFixed(1)}`);
-    if (path.length) drawn.append(svg("path", { class: `curve line${line.colour % 6}${line.dashed ? " dashed" : ""}`, d: `M${path.join("L")}` }));
+    if (line.moves) drawn.append(svg("path", { class: `curve line${line.colour % 6}${line.dashed ? " dashed" : ""}`, d: `M${path.join("L")}` }));
   });
-  picture.append(drawn, axes(frame, plot.xName, plot.yName));
+  dots.forEach((dot, n) => {
+    if (!dot.every(Number.isFinite)) return;
+    const [x, y] = [frame.px(dot[0]), frame.py(dot[1])];
+    drawn.append(svg("circle", { class: "mark", cx: x, cy: y, r: 4.5 }), svg("text", { class: "label", x: x + 8, y: y + 15 }, String(n + 1)));
+  });
+  picture.append(axes(frame, plot.xName, plot.yName), drawn);
   box.replaceChildren(picture);
 }
 
 function traced(plot, curve, values) {
   const points = [];
   const own = values.slice();
-  const count = curve.low === curve.high ? 0 : STEPS;
+  const count = curve.moves ? STEPS : 0;
   for (let n = 0; n <= count; n += 1) {
     own[values.length] = count ? curve.low * (curve.high / curve.low) ** (n / count) : curve.low;
     points.push([curve.x(floats, own), curve.y(floats, own)]);
   }
-  return { points, colour: curve.colour, dashed: curve.dashed };
+  return { points, colour: curve.colour, dashed: curve.dashed, moves: curve.moves };
+}
+
+function dotOf(plot, curve, values, along) {
+  const own = [...values, along];
+  return [curve.x(floats, own), curve.y(floats, own)];
 }

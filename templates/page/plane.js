@@ -3,7 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const COLUMNS = 160;
-const MARGIN = { left: 54, right: 14, top: 12, bottom: 40 };
+const MARGIN = { left: 54, right: 14, top: 28, bottom: 40 };
 const SLACKS = [0, 1e-12, 1e-6];
 
 function svg(tag, attributes = {}, ...inside) {
@@ -143,7 +143,7 @@ function axes(frame, xName, yName) {
   }
   group.append(svg("rect", { class: "frame", x: inner.left, y: inner.top, width: inner.right - inner.left, height: inner.bottom - inner.top }));
   group.append(svg("text", { class: "name", x: inner.right, y: frame.height - 5, "text-anchor": "end" }, xName));
-  group.append(svg("text", { class: "name", x: 0, y: 0, transform: `translate(13 ${inner.top}) rotate(-90)`, "text-anchor": "end" }, yName));
+  group.append(svg("text", { class: "name", x: 4, y: 15 }, yName));
   return group;
 }
 
