@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from symscale.errors import SymscaleError
+from symscale.notation.order import Order
 from symscale.paper.dialect import DIALECTS, LATEX, MARKDOWN
 from symscale.paper.request import Request, read_request, request
 from symscale.paper.settings import Settings, read_settings
+from symscale.paper.words import renamed
 from symscale.paper.write import write
+from symscale.vocabulary import symbol
 
 PLAIN = Settings()
 
@@ -63,14 +66,14 @@ WRITTEN = {
     "training/fsdp claim form=dtype env=math": r"\frac{B}{X} \ge \frac{C}{W_\text{ici}} \quad (X \gg 1)",
     "training/fsdp claim form=exact env=inline": r"$B \ge \frac{bC(X - 1)}{2W_\text{ici}}$",
     "training/fsdp claim form=number env=math numbers=siunitx": (
-        r"\frac{B}{X} \ge \qty{2550}{tokens~per~chip} \quad (X \gg 1)"
+        r"\frac{B}{X} \ge \num{2550}\,\text{tokens per chip} \quad (X \gg 1)"
     ),
     r"training/fsdp claim label=eq:a rename=W_ici=\beta": (
         "\\begin{equation}\\label{eq:a}\n\\frac{B}{X} \\ge \\frac{bC}{2 \\beta} \\quad (X \\gg 1)\n\\end{equation}"
     ),
     "training/fsdp value": "2550~tokens per chip",
     "training/fsdp value on=tpu-v5e": "2189~tokens per chip",
-    "training/fsdp value numbers=siunitx": r"\qty{2550}{tokens~per~chip}",
+    "training/fsdp value numbers=siunitx": r"\num{2550}~tokens per chip",
     # 2*b*D*F*(X - 1)/(X*W_ici) = 2*2*8192*28672*15/(16*180e9) s
     "training/fsdp value T_comms set=D=8192,F=28672,X=16 digits=3": "4.89~ms",
     "training/fsdp value T_comms set=D=8192,F=28672,X=16 unit=s env=math": r"0.004893\,\text{s}",
@@ -125,6 +128,22 @@ def test_what_cannot_be_written_says_why(text: str, words: str) -> None:
 def test_two_symbols_may_change_places() -> None:
     shown = write(read_request("training/fsdp claim rename=B=X rename=X=B env=math form=exact"), LATEX, PLAIN)
     assert shown == r"X \ge \frac{bC(B - 1)}{2W_\text{ici}}"
+
+
+RENAMED = {
+    "for X ≫ 1": [symbol("X"), "for ", " ≫ 1"],
+    "spanning M_X physical axes": ["spanning M_X physical axes"],
+    "Put in b = 2 B. With F = 4 D, B = S": ["Put in b = 2 B. With F = 4 D, ", symbol("B"), " = S"],
+    "X: a ring; Out[B, X_D] of B_X": ["X: a ring; Out[B, X_D] of B_X"],
+    "X X, (X)": [symbol("X"), " ", symbol("X"), ", (", symbol("X"), ")"],
+}
+
+
+@pytest.mark.parametrize("text", RENAMED)
+def test_symbols_are_renamed_in_words(text: str) -> None:
+    found = renamed(text, Order(written=(("X", r"\chi"), ("B", r"\mathcal{B}"), ("I", "i"))))
+    assert sorted(map(str, found)) == sorted(map(str, RENAMED[text]))
+    assert renamed(text, Order()) == text
 
 
 def test_requests_from_values_of_python() -> None:

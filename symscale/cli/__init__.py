@@ -22,6 +22,7 @@ from symscale.cli.model import model
 from symscale.cli.paper import bib, macros, sync
 from symscale.cli.plan import plan
 from symscale.cli.plot import plot
+from symscale.cli.render import render
 from symscale.cli.serve import serve
 from symscale.cli.solve import solve
 from symscale.cli.teach import exercise, exercises, grade, quiz
@@ -67,6 +68,7 @@ for command in (
     exercise,
     quiz,
     grade,
+    render,
     sync,
     macros,
     bib,

@@ -186,9 +186,11 @@ def _plural(unit: str, value: Fraction) -> str:
 
 def with_unit(number: str, unit: str, style: NumberStyle) -> str:
     r"""Return a number that is set in a style with its unit: `\qty{3.35}{TB/s}`."""
+    if style == "siunitx" and " " in unit:  # words are no unit: tokens per chip
+        return rf"{number}\,\text{{{unit}}}"
     if style == "siunitx":
         inside = number.removeprefix(r"\num{").removesuffix("}")
-        unit = unit.replace(" ", "~").replace("µ", r"\micro ").replace("%", r"\percent ")
+        unit = unit.replace("µ", r"\micro ").replace("%", r"\percent ")
         return rf"\qty{{{inside}}}{{{unit}}}"
     if style == "latex":
         word = unit.replace("%", r"\%")

@@ -13,7 +13,7 @@ from symscale.notation.order import Order
 from symscale.paper.language import Dialect, Row
 from symscale.paper.latex import aligned
 from symscale.paper.style import Style
-from symscale.report.figures import alternative, description
+from symscale.report.figures import alternative, caption
 from symscale.report.mathml import mathml
 from symscale.report.sheets import sheet_table
 from symscale.report.web import HTML
@@ -36,16 +36,13 @@ class Html(Dialect):
     def bare(self, latex: str) -> str:
         return mathml(latex)
 
-    def table(self, step: Step, sheet: Sheet, order: Order) -> str:
+    def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
         return sheet_table(step, sheet, "html", order)
 
-    def figure(self, figure: Figure, order: Order) -> str:
-        from symscale.report.drawing import svg
-
-        drawn = re.sub(r"^.*?(?=<svg)", "", svg(figure), flags=re.DOTALL).strip()
+    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
         said = html.escape(alternative(figure), quote=True)
-        drawn = drawn.replace("<svg", f'<svg role="img" aria-label="{said}"', 1)
-        return f"<figure>\n{drawn}\n<figcaption>{self.text(description(figure))}</figcaption>\n</figure>"
+        drawn = f'<img src="{html.escape(file)}" alt="{said}">' if file else _drawn(figure, said)
+        return f"<figure>\n{drawn}\n<figcaption>{self.said(caption(figure), order)}</figcaption>\n</figure>"
 
     def cite(self, keys: Sequence[str]) -> str:
         return " ".join(f'<a class="citation" href="#{html.escape(key)}">[{html.escape(key)}]</a>' for key in keys)
@@ -64,3 +61,11 @@ class Html(Dialect):
 
     def paragraph(self, text: str) -> str:
         return f"<p>{text}</p>"
+
+
+def _drawn(figure: Figure, said: str) -> str:
+    """Return a figure as the SVG of a page, with what it shows in words."""
+    from symscale.report.drawing import svg
+
+    drawn = re.sub(r"^.*?(?=<svg)", "", svg(figure), flags=re.DOTALL).strip()
+    return drawn.replace("<svg", f'<svg role="img" aria-label="{said}"', 1)

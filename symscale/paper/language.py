@@ -10,12 +10,13 @@ import sympy as sp
 
 from symscale.derivation.figure import Figure
 from symscale.derivation.sheet import Sheet
-from symscale.derivation.step import Step
+from symscale.derivation.step import Prose, Step
 from symscale.frozen import dataclass
 from symscale.notation.numbers import displayed, format_number
 from symscale.notation.order import Order
 from symscale.paper.style import Style
-from symscale.report.prose import Form, powers
+from symscale.paper.words import renamed
+from symscale.report.prose import Form, inline, powers
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,12 @@ class Dialect(ABC):
         """Return a formula for a place that is in maths mode already."""
 
     @abstractmethod
-    def table(self, step: Step, sheet: Sheet, order: Order) -> str:
+    def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
         """Return the table of a step."""
 
     @abstractmethod
-    def figure(self, figure: Figure, order: Order) -> str:
-        """Return a figure."""
+    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+        """Return a figure: drawn in the document, or in a file beside it, or told in words."""
 
     @abstractmethod
     def cite(self, keys: Sequence[str]) -> str:
@@ -98,6 +99,18 @@ class Dialect(ABC):
     def paragraph(self, text: str) -> str:
         """Return escaped text as a paragraph."""
         return text
+
+    def head(self, text: str) -> str:
+        """Return escaped text as the paragraph that a step begins with, which what follows it belongs to."""
+        return self.paragraph(text)
+
+    def apart(self, block: str) -> str:
+        """Return a table or a figure set apart from the text around it."""
+        return block
+
+    def said(self, prose: Prose, order: Order) -> str:
+        """Return words with formulas among them, symbols renamed in both."""
+        return inline(renamed(prose, order), order, self.form)
 
     def text(self, words: str) -> str:
         """Return words as text."""

@@ -9,6 +9,7 @@ import sympy as sp
 from symscale.derivation.figure import Figure
 from symscale.derivation.sheet import Sheet
 from symscale.derivation.step import Step
+from symscale.errors import SymscaleError
 from symscale.notation.numbers import NumberStyle, displayed, format_number, with_unit
 from symscale.notation.order import Order
 from symscale.paper.language import Dialect, Row
@@ -53,12 +54,16 @@ class Latex(Dialect):
             value, unit = displayed(value, unit, style.digits)
         kind: NumberStyle = "siunitx" if style.numbers == "siunitx" else "latex"
         shown = format_number(value, style.digits, kind)
+        if " " in unit and style.env != "math":
+            return f"{shown}~{self.text(unit)}"  # lines may break between its words
         return with_unit(shown, unit, kind) if unit else shown
 
-    def table(self, step: Step, sheet: Sheet, order: Order) -> str:
-        return sheet_table(step, sheet, "latex", order)
+    def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
+        return sheet_table(step, sheet, "tabular", order, style.width)
 
-    def figure(self, figure: Figure, order: Order) -> str:
+    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+        if file:
+            raise SymscaleError("LaTeX draws its figures itself, with pgfplots.", hint="Leave file= out.")
         from symscale.report.pgf import tikz
 
         return tikz(figure)
@@ -71,6 +76,9 @@ class Latex(Dialect):
 
     def strong(self, text: str) -> str:
         return rf"\textbf{{{text}}}"
+
+    def apart(self, block: str) -> str:
+        return f"\\begin{{center}}\n{block}\n\\end{{center}}"
 
     def code(self, lines: Sequence[str]) -> str:
         shown = "\n".join(f"{self.text(line)}\\par" for line in lines)

@@ -11,7 +11,7 @@ from symscale.notation.order import Order
 from symscale.paper.language import Dialect, Row
 from symscale.paper.latex import aligned
 from symscale.paper.style import Style
-from symscale.report.figures import alternative, description
+from symscale.report.figures import alternative, caption
 from symscale.report.prose import MARKDOWN, fence, markdown_math
 from symscale.report.sheets import sheet_table
 
@@ -32,11 +32,13 @@ class Markdown(Dialect):
     def bare(self, latex: str) -> str:
         return markdown_math(latex)
 
-    def table(self, step: Step, sheet: Sheet, order: Order) -> str:
+    def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
         return sheet_table(step, sheet, "md", order)
 
-    def figure(self, figure: Figure, order: Order) -> str:
-        return f"*{self.text(alternative(figure))}* {self.text(description(figure))}"
+    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+        if file:
+            return f"![{self.text(alternative(figure))}]({file})\n\n{self.said(caption(figure), order)}"
+        return f"*{self.text(alternative(figure))}* {self.said(caption(figure), order)}"
 
     def cite(self, keys: Sequence[str]) -> str:
         return f"[{'; '.join(f'@{key}' for key in keys)}]"

@@ -27,6 +27,8 @@ from symscale.notation.formula import parse_relation
 from symscale.notation.order import Order
 from symscale.paper.request import Request
 from symscale.paper.values import number, unit_for
+from symscale.report.figures import caption
+from symscale.report.plain import one_line
 from symscale.solve.relation import Case, Relation
 from symscale.vocabulary import symbol
 
@@ -67,9 +69,9 @@ class Steps:
 
 @dataclass(frozen=True)
 class Words:
-    """A title or a source."""
+    """A title, a source or a caption."""
 
-    text: str
+    prose: Prose
 
 
 @dataclass(frozen=True)
@@ -113,10 +115,17 @@ def _cited(id: str) -> Keys:
     return Keys(found.cites)
 
 
+def _caption(request: Request, d: Builder) -> Piece:
+    """Return what the caption of a figure says, with the numbers it was drawn with."""
+    found = _shown("figure")(request, d)
+    figure = found.steps[0].figure if isinstance(found, Steps) else None
+    return Words(caption(figure) if figure is not None else "")
+
+
 _WORDS: dict[str, Callable[[str], Piece]] = {
     "cite": _cited,
-    "title": lambda name: Words(entry(name).title),
-    "source": lambda name: Words(entry(name).source),
+    "title": lambda name: Words(one_line(entry(name).title)),
+    "source": lambda name: Words(one_line(entry(name).source)),
 }
 
 
@@ -298,5 +307,6 @@ _FIND: dict[str, Callable[[Request, Builder], Piece]] = {
     "value": _value,
     "table": _shown("table"),
     "figure": _shown("figure"),
+    "caption": _caption,
     "derivation": _whole,
 }

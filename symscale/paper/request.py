@@ -20,8 +20,9 @@ PIECES: dict[str, tuple[str, ...]] = {
     "claim": (*_TERMS, *_FORMULA, "form", "unit"),
     "step": (*_TERMS, *_FORMULA, "detail"),
     "value": (*_TERMS, "digits", "numbers", "unit", "env", "step"),
-    "table": (*_TERMS, "rename"),
-    "figure": (*_TERMS, "rename"),
+    "table": (*_TERMS, "rename", "width"),
+    "figure": (*_TERMS, "rename", "file"),
+    "caption": (*_TERMS, "rename"),
     "derivation": _STEPS,
     "cite": (),
     "title": (),
@@ -31,7 +32,7 @@ PIECES: dict[str, tuple[str, ...]] = {
 SEVERAL = ("set", "rename")
 OPTIONS = tuple(dict.fromkeys(option for options in PIECES.values() for option in options))
 # Which pieces say after their name which one is meant: a step, a quantity, a table or figure of several.
-CHOSEN = ("step", "value", "table", "figure")
+CHOSEN = ("step", "value", "table", "figure", "caption")
 #: The forms of a claim: as solved, with the dtype's bytes, in numbers, or without a limit.
 FORMS = ("general", "dtype", "number", "exact")
 LONGEST = 2000

@@ -10,7 +10,7 @@ from symscale.derivation.step import Step
 from symscale.notation.order import Order
 from symscale.paper.language import Dialect, Row
 from symscale.paper.style import Style
-from symscale.report.figures import alternative, description
+from symscale.report.figures import alternative, caption
 from symscale.report.sheets import sheet_table
 from symscale.report.typst import TYPST, typst, typst_string
 
@@ -36,11 +36,14 @@ class Typst(Dialect):
     def bare(self, latex: str) -> str:
         return typst(latex)
 
-    def table(self, step: Step, sheet: Sheet, order: Order) -> str:
+    def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
         return sheet_table(step, sheet, "typst", order)
 
-    def figure(self, figure: Figure, order: Order) -> str:
-        return f"_{self.text(alternative(figure))}_ {self.text(description(figure))}"
+    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+        if file:
+            drawn = f"image({typst_string(file)}, alt: {typst_string(alternative(figure))})"
+            return f"#figure(\n  {drawn},\n  caption: [{self.said(caption(figure), order)}],\n)"
+        return f"_{self.text(alternative(figure))}_ {self.said(caption(figure), order)}"
 
     def cite(self, keys: Sequence[str]) -> str:
         return " ".join(f"@{key}" for key in keys)
@@ -50,6 +53,9 @@ class Typst(Dialect):
 
     def strong(self, text: str) -> str:
         return f"*{text}*"
+
+    def head(self, text: str) -> str:
+        return f"#block(sticky: true)[{text}]"
 
     def code(self, lines: Sequence[str]) -> str:
         return f"#raw(block: true, {typst_string(chr(10).join(lines))})"

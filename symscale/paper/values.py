@@ -23,18 +23,21 @@ _UNITS = {SECOND: "s", BYTE: "B", BYTE / SECOND: "B/s", JOULE: "J"}
 def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
     """Return the number of a quantity, in base units of the unit that follows, and its name.
 
-    The last step that states it counts, or step `at`. A formula without a number takes the constants of the chip
-    asked for, the values of `set=`, and what the steps say of the symbols left. Raises SymscaleError for a quantity
-    that is not there, and for symbols without a value.
+    The last step that states it counts, or step `at`; a symbol that is given has what it is given. A formula without a
+    number takes the constants of the chip asked for, the values of `set=`, and what the steps say of the symbols left.
+    Raises SymscaleError for a quantity that is not there, and for symbols without a value.
     """
     one = exercise(request.id, terms=request.terms)
+    known = _known(request, one)
+    name = request.which.strip()
+    if name and not any(each.what == name for each in one.asked) and symbol(name) in known:
+        value = _filled(known[symbol(name)], known)
+        return value, unit_for(Setting(value, {}, symbol(name)), value), name
     settings = [each for each in _asked(one, request, at).settings if at in (0, each.at)]
     for setting in settings:
         value = _constant(setting.value)
         if value is not None:
-            _used(request, one)
             return value, unit_for(setting, value), setting.name
-    known = _known(request, one)
     for setting in settings:
         value = _constant(_filled(setting.value, known))
         if value is not None:

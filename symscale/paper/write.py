@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import singledispatch
 
 import sympy as sp
 
 from symscale.derivation.step import Prose, Step
+from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
+from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.latex import to_latex
 from symscale.notation.numbers import NumberStyle, format_number, format_quantity, with_unit
 from symscale.notation.order import Order
+from symscale.paper.drawings import check_file
 from symscale.paper.language import Dialect, Row
 from symscale.paper.pieces import Formula, Found, Keys, Line, Number, Steps, Words, find
 from symscale.paper.request import Request
@@ -21,9 +25,10 @@ from symscale.paper.settings import Settings
 from symscale.paper.style import Style, distinct
 from symscale.paper.values import converted
 from symscale.report.plain import one_line, small, statements
-from symscale.report.prose import SIGNS, equation_latex, inline, relation_inline, sides
+from symscale.report.prose import SIGNS, equation_latex, relation_inline, sides
 from symscale.report.wide import width
 from symscale.solve.relation import Relation
+from symscale.vocabulary import expression
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,10 @@ class _Context:
     def broken(self) -> bool:
         """Whether a formula may stand on several lines."""
         return self.style.env not in ("inline", "math")
+
+    def said(self, prose: Prose) -> str:
+        """Return words with the document's formulas among them."""
+        return self.dialect.said(prose, self.order)
 
 
 def write(request: Request, dialect: Dialect, settings: Settings) -> str:
@@ -60,6 +69,29 @@ def typeset(found: Found, request: Request, dialect: Dialect, settings: Settings
     if style.renames and found.names:
         distinct(found.names, style.order(found.order))
     return _written(found.piece, _Context(dialect, style, style.order(found.order), request))
+
+
+def formula(text: str, dialect: Dialect, style: Style) -> str:
+    """Return a formula or a relation of our own grammar as the document writes formulas. Raises NotationError."""
+    asked = Request("formula", "claim")
+    if re.search(r"[<>=]", text):
+        lhs, op, rhs, order = parse_relation(text)
+        line = Line(Relation(lhs, op, rhs))
+    else:
+        found = parse_formula(text)
+        line, order = Line((found.expr,)), found.order
+    inline_style = replace(style, env=style.env or "inline")
+    context = _Context(dialect, inline_style, style.order(order), asked)
+    return dialect.formula(_rows(line, context), inline_style)
+
+
+def number(value: float, unit: str, dialect: Dialect, style: Style) -> str:
+    """Return a number of a document's own with its unit, as the document writes numbers. Raises SymscaleError."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        raise SymscaleError(
+            f"{str(value)[:40]!r} is no number.", hint="Write 2550|number, or fsdp.value.number|number."
+        )
+    return dialect.number(expression(value), unit, style, scaled=True)
 
 
 @singledispatch
@@ -84,7 +116,7 @@ def _(piece: Number, context: _Context) -> str:
 
 @_written.register
 def _(piece: Words, context: _Context) -> str:
-    return context.dialect.text(one_line(piece.text))
+    return context.said(piece.prose)
 
 
 @_written.register
@@ -96,27 +128,37 @@ def _(piece: Keys, context: _Context) -> str:
 def _(piece: Steps, context: _Context) -> str:
     dialect, compact = context.dialect, context.style.detail == "compact"
     bare = context.request.piece in ("table", "figure")
-    blocks = []
+    blocks: list[str] = []
     for number, step in zip(piece.numbers, piece.steps, strict=True):
+        if bare:
+            blocks += _shown(step, context)
+            continue
         if compact and not (step.equations or step.figure is not None):
             continue
         place = f"{number}. " if len(piece.steps) > 1 else ""
-        title = dialect.strong(dialect.text(f"{place}{one_line(step.title)}."))
-        reason = "" if compact else inline(step.reason, context.order, dialect.form)
-        head = [] if bare else [dialect.paragraph(f"{title} {reason}".strip())]
-        blocks.append(dialect.below.join([*head, *_body(step, context, compact or bare)]))
+        title = dialect.strong(context.said(f"{place}{one_line(step.title)}."))
+        reason = "" if compact else context.said(step.reason)
+        head = dialect.head(f"{title} {reason}".strip())
+        blocks.append(dialect.below.join([head, *_body(step, context, compact)]))
     return "\n\n".join(blocks)
+
+
+def _shown(step: Step, context: _Context) -> Iterator[str]:
+    """Yield the figure and the table of a step."""
+    dialect, order = context.dialect, context.order
+    if step.figure is not None:
+        file = context.request.option("file")
+        yield dialect.figure(replace(step.figure, order=order), order, check_file(file) if file else "")
+    if step.sheet is not None:
+        yield dialect.table(step, step.sheet, order, context.style)
 
 
 def _body(step: Step, context: _Context, compact: bool) -> Iterator[str]:
     """Yield the blocks of a step below its title."""
-    dialect, order = context.dialect, context.order
-    if step.figure is not None:
-        yield dialect.figure(replace(step.figure, order=order), order)
-    if step.sheet is not None:
-        yield dialect.table(step, step.sheet, order)
-        if step.sheet.mark and not compact:
-            yield dialect.paragraph(dialect.text(step.sheet.mark))
+    dialect = context.dialect
+    yield from map(dialect.apart, _shown(step, context))
+    if step.sheet is not None and step.sheet.mark and not compact:
+        yield dialect.paragraph(context.said(step.sheet.mark))
     plain = [each for each in step.lines if isinstance(each, str)]
     beside = step.kind == "count" and len(plain) == len(step.equations)
     if step.equations and step.sheet is None:
@@ -137,7 +179,7 @@ def _body(step: Step, context: _Context, compact: bool) -> Iterator[str]:
     if step.kind == "given" and plain:
         yield dialect.code([part for each in plain for part in statements(each)])
     elif step.lines:
-        yield dialect.items([inline(each, order, dialect.form) for each in step.lines])
+        yield dialect.items([context.said(each) for each in step.lines])
 
 
 # ------------------------------------------------------------------ formulas

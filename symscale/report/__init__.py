@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from symscale.derivation.crossover import Crossover
-from symscale.derivation.figure import Figure
-from symscale.derivation.question import Answered
-from symscale.derivation.stack import Table
-from symscale.derivation.step import Derivation
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from symscale.derivation.crossover import Crossover
+    from symscale.derivation.figure import Figure
+    from symscale.derivation.question import Answered
+    from symscale.derivation.stack import Table
+    from symscale.derivation.step import Derivation
 
 
 def text(derivation: Derivation) -> str:

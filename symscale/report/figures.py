@@ -68,6 +68,12 @@ def alternative(figure: Figure) -> str:
     return f"{figure.title}. {plain_words(figure.y.label)} over {plain_words(figure.x.label)}: {shown}."
 
 
+def caption(figure: Figure) -> Prose:
+    """Return the caption of a figure with the numbers it was drawn with, as words with formulas."""
+    parts = [(each,) if isinstance(each, str) else each for each in (figure.caption, figure.setting) if each]
+    return tuple(part for each in parts for part in (" ", *each))[1:]
+
+
 def description(figure: Figure) -> str:
     """Return the caption of a figure with the numbers it was drawn with, as text."""
     return f"{plain_words(figure.caption)} {plain_words(figure.setting)}".strip()

@@ -11,7 +11,7 @@ from symscale.report.aligned import aligned, wrapped
 from symscale.report.column import Cell, Column
 from symscale.report.plain import WIDTH
 from symscale.report.prose import MARKDOWN, escape_latex, escape_markdown, set_cell
-from symscale.report.tabular import tabular
+from symscale.report.tabular import bare_tabular, tabular
 from symscale.report.typst import typst_table
 from symscale.report.web import html_table
 
@@ -35,10 +35,15 @@ def grid(
 def table(
     columns: Sequence[Column], rows: Sequence[Sequence[Cell]], style: str, order: Order | None = None, room: int = WIDTH
 ) -> str:
-    """Return a table without a title in `text` (at most `room` characters wide), `md`, `latex`, `typst` or `html`."""
+    """Return a table without a title in `text`, `md`, `latex`, `tabular` (without a paragraph), `typst` or `html`.
+
+    `room` is about how many characters a line has, of text or of the document a tabular is for.
+    """
     order = order or Order()
     if style == "text":
         return "\n".join(aligned(columns, rows, order, room))
+    if style == "tabular":
+        return bare_tabular(columns, rows, order, room)
     return _LAYOUTS[style](columns, rows, order)
 
 

@@ -11,7 +11,7 @@ from symscale.notation.order import Order
 from symscale.report.column import Cell, Column, prose_of
 from symscale.report.prose import LATEX, equation_latex, inline, relation_inline
 from symscale.report.rounding import rounded
-from symscale.report.wide import wide_latex, width
+from symscale.report.wide import LINE, wide_latex, width
 from symscale.solve.relation import Relation
 
 # Formulas of a LaTeX table wider than this are set on several lines.
@@ -25,23 +25,37 @@ _STRUT = r"\rule[-2.4ex]{0pt}{6ex}"
 
 
 def tabular(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: Order) -> str:
-    """Return a tabular with plain rules, in the size that fits a page; where none does, words are broken."""
+    """Return a tabular with plain rules as a paragraph, in the size that fits a page; or else its words are broken."""
+    size, table = _fitted(columns, rows, order)
+    return f"{{{size}\\noindent\n{table}\\par}}\\smallskip"
+
+
+def bare_tabular(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: Order, room: int = LINE) -> str:
+    """Return a tabular with plain rules for a place in a document whose formulas have `room` characters to a line."""
+    size, table = _fitted(columns, rows, order, _LINE_WIDTH * room / LINE)
+    return f"{{{size}\n{table}}}" if size else table
+
+
+def _fitted(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], order: Order, room: float = _LINE_WIDTH
+) -> tuple[str, str]:
+    """Return the LaTeX size in which a table fits a page, and the tabular."""
     heads = [[_set(each.label, order) for each in columns]]
     cells = [[_set(each, order) for each in row] for row in rows]
-    if any(each.unit for each in columns) and _across(_widths([*heads, *cells]), _SIZES[0][0]) > _LINE_WIDTH:
+    if any(each.unit for each in columns) and _across(_widths([*heads, *cells]), _SIZES[0][0]) > room:
         heads = [[_set(each.head, order) for each in columns], [_set(each.bracketed, order) for each in columns]]
     widths = _widths([*heads, *cells])
-    character, size = next((each for each in _SIZES if _across(widths, each[0]) <= _LINE_WIDTH), _SIZES[-1])
+    character, size = next((each for each in _SIZES if _across(widths, each[0]) <= room), _SIZES[-1])
     flush = ["r" if each.right else "l" for each in columns]
-    over = _across(widths, character) - _LINE_WIDTH
+    over = _across(widths, character) - room
     if over > 0:
         widest = max((n for n in range(len(columns)) if flush[n] == "l"), key=lambda n: widths[n], default=0)
-        share = max(widths[widest] * character - over, 12 * character) / _LINE_WIDTH
+        share = max(widths[widest] * character - over, 12 * character) / room
         flush[widest] = f"p{{{share:.2f}\\linewidth}}"
         cells = [[rf"\raggedright {c}" if n == widest else c for n, c in enumerate(row)] for row in cells]
     above = [*_rows(heads), r"\hline"] if any(map(any, heads)) else []
-    tabular = "\n".join([r"\hline", *above, *_rows(cells), r"\hline"])
-    return f"{{{size}\\noindent\n\\begin{{tabular}}{{{''.join(flush)}}}\n{tabular}\n\\end{{tabular}}\\par}}\\smallskip"
+    inside = "\n".join([r"\hline", *above, *_rows(cells), r"\hline"])
+    return size, f"\\begin{{tabular}}{{{''.join(flush)}}}\n{inside}\n\\end{{tabular}}"
 
 
 def _rows(cells: Sequence[Sequence[str]]) -> list[str]:
