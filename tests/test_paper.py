@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from symscale.cli import run
 from symscale.errors import SymscaleError
 from symscale.notation.order import Order
 from symscale.paper.dialect import DIALECTS, LATEX, MARKDOWN
@@ -228,3 +229,20 @@ def test_every_dialect_writes_every_kind_of_piece() -> None:
     for dialect in DIALECTS.values():
         for piece in ("claim", "value", "derivation", "derivation detail=compact", "title", "source", "step 1"):
             assert write(read_request(f"training/fsdp {piece}"), dialect, PLAIN)
+
+
+def test_show_prints_a_piece_and_renames_a_derivation(
+    capsys: pytest.CaptureFixture[str], monkeypatch, tmp_path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["show", "training/fsdp", "claim", "form=exact", "env=math"]) == 0
+    assert capsys.readouterr().out == "B \\ge \\frac{bC(X - 1)}{2W_\\text{ici}}\n"
+    assert run(["show", "training/fsdp", "step", "In bf16: x", "--format", "typst"]) == 2
+    capsys.readouterr()
+    assert run(["show", "training/fsdp", "--format", "latex", "--rename", r"X=\chi", "--rename", r"W_ici=\beta"]) == 0
+    shown = capsys.readouterr().out
+    assert r"In the limit $\chi$ $\gg$ 1 drop $-\frac{2bDF}{\chi \beta}$" in shown
+    assert "W_\\text{ici}" not in shown
+    assert run(["show", "training/fsdp", "--format", "latex", "--rename", "B=D"]) == 2
+    assert "would both be written" in capsys.readouterr().err
+    assert run(["show", "training/fsdp", "--rename", r"B=\beta"]) == 2

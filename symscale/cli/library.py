@@ -43,24 +43,61 @@ def list_() -> None:
 
 @click.command()
 @click.argument("id", shell_complete=known)
-@with_options(PAGE, OUTPUT)
-def show(id: str, style: str, output: str) -> None:
-    """Derive ID of the library, live and with every step checked.
+@click.argument("piece", nargs=-1)
+@with_options(
+    PAGE,
+    OUTPUT,
+    click.option("--rename", "renames", multiple=True, metavar=r"B='\mathcal{B}'", help="Write a symbol otherwise."),
+)
+def show(id: str, piece: tuple[str, ...], style: str, output: str, renames: tuple[str, ...]) -> None:
+    r"""Derive ID of the library, live and with every step checked, or one PIECE of it as documents have it.
+
+    A piece is written in LaTeX, or in md, typst or html, in the style that a symscale.toml of this folder sets.
 
     \b
     symscale show roofline/matmul
-    symscale show training/fsdp --format latex -o fsdp.tex
+    symscale show training/fsdp --format latex --rename B='\mathcal{B}' -o fsdp.tex
     symscale show training/fsdp --format html -o fsdp.html
+    symscale show training/fsdp value T_comms set=D=8192,F=28672,X=16 unit=ms
     """
+    if piece:
+        from symscale.cli.render import written_piece
+
+        write(written_piece((id, *piece), style, renames), output)
+        return
     style = style_of(style, "html")
     from symscale import report
     from symscale.derivation.registry import written
 
     derivation = written(id)
+    if renames:
+        derivation = renamed(derivation, renames, style)
     if style == "md" and output:
         write(report.markdown(derivation, images=beside(derivation, output)), output)
         return
     write(rendered(derivation, style, lambda: report.steps_json(derivation)), output)
+
+
+def renamed(derivation: Derivation, renames: tuple[str, ...], style: str) -> Derivation:
+    """Return a derivation whose formulas have other symbols. Raises SymscaleError where two would look the same."""
+    from dataclasses import replace
+
+    from symscale.errors import SymscaleError
+    from symscale.paper.style import Style, distinct
+    from symscale.paper.words import renamed as said
+
+    if style not in ("latex", "md"):
+        raise SymscaleError("--rename is for formulas in LaTeX.", hint="Add --format latex or md.")
+    order = Style().changed(("rename", each) for each in renames).order(derivation.order)
+    named = {str(name) for step in derivation.steps for each in step.equations for name in each.free_symbols}
+    distinct(named, order)
+    steps = (
+        replace(each, reason=said(each.reason, order), lines=tuple(said(line, order) for line in each.lines))
+        if each.kind not in ("given", "count")  # whose lines are notation
+        else each
+        for each in derivation.steps
+    )
+    return replace(derivation, steps=tuple(steps), order=order)
 
 
 def beside(derivation: Derivation, output: str) -> dict[Figure, str]:

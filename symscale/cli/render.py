@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -43,3 +44,18 @@ def render(template: str, output: str, dialect: str, check: bool) -> int:
     else:
         save(found)
     return 0
+
+
+def written_piece(words: Sequence[str], style: str, renames: Sequence[str]) -> str:
+    """Return a piece of a derivation as a document of this folder has it."""
+    from symscale.paper.dialect import DIALECTS, dialect_of
+    from symscale.paper.request import quoted, read_request
+    from symscale.paper.settings import read_settings
+    from symscale.paper.write import write
+
+    name = {"text": "latex", "md": "markdown"}.get(style, style)
+    dialect = dialect_of("", name) if name in DIALECTS else dialect_of("", style)
+    settings = read_settings(Path())
+    sentence = " ".join([*map(quoted, words), *(quoted(f"rename={each}") for each in renames)])
+    with settings.used():
+        return write(read_request(sentence), dialect, settings)

@@ -88,8 +88,8 @@ class Request:
         return Terms(self.option("overlap"), self.option("dtype"), self.option("on"), values)
 
     def __str__(self) -> str:
-        words = [self.id, self.piece, *([_quoted(self.which)] if self.which else [])]
-        return " ".join([*words, *(f"{key}={_quoted(value)}" for key, value in self.options)])
+        words = [self.id, self.piece, *([quoted(self.which)] if self.which else [])]
+        return " ".join([*words, *(f"{key}={quoted(value)}" for key, value in self.options)])
 
 
 def _fits(piece: str, key: str, value: str) -> None:
@@ -109,7 +109,11 @@ def _unfit(message: str, word: str, hint: str) -> SymscaleError:
     return NotationError(message, text=word, position=0, hint=hint)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a word of a request, in quotation marks where it needs them; of an option its value."""
+    key, equals, value = text.partition("=")
+    if equals and key in OPTIONS:
+        return f"{key}={quoted(value)}"
     if re.fullmatch(r"[^\s\"'=]+(?:=[^\s\"']*)?", text):
         return text
     return f"'{text}'" if '"' in text else f'"{text}"'
