@@ -13,9 +13,9 @@ from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.machine.model import did_you_mean
 from symscale.machine.reading import error_position
+from symscale.paper.nearest import FILE, find
 from symscale.paper.style import Style, renamed, with_units
 
-FILE = "symscale.toml"
 KEYS = ("digits", "detail", "env", "numbered", "numbers", "width", "label", "rename", "unit")
 TABLES = {"rename": renamed, "unit": with_units}
 LONGEST = 1_000_000
@@ -63,16 +63,6 @@ def read_settings(folder: Path) -> Settings:
         _style(place, place.table(table, "style")),
         tuple(dict.fromkeys(file for each in place.texts(table, "documents") for file in place.matching(each))),
     )
-
-
-def find(folder: Path) -> Path | None:
-    """Return the `symscale.toml` of a folder, or of the nearest above it up to the root of a repository."""
-    for each in (folder.resolve(), *folder.resolve().parents):
-        if (each / FILE).is_file():
-            return each / FILE
-        if (each / ".git").exists():
-            return None
-    return None
 
 
 def _style(place: _Place, table: Mapping[str, Any]) -> Style:

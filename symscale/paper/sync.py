@@ -14,7 +14,7 @@ from symscale.paper.comments import Syntax, syntax_of
 from symscale.paper.held import locked, read, real, replace
 from symscale.paper.many import Wish, granted
 from symscale.paper.markers import Fault
-from symscale.paper.settings import find, read_settings
+from symscale.paper.nearest import find
 
 #: What writes a piece of a derivation. Raises SymscaleError.
 Writer: TypeAlias = Callable[[Wish], str]
@@ -71,13 +71,25 @@ def documents(files: Sequence[Path]) -> tuple[Path, ...]:
     """
     found: list[Path] = []
     for each in files or (Path(),):
-        listed = read_settings(each).documents if each.is_dir() else (each,)
+        listed = _listed(each) if each.is_dir() else (each,)
         if not listed:
             where = "There is no symscale.toml that lists" if find(each) is None else f"{find(each)} does not list"
             hint = 'Name files, or list them there: documents = ["paper.tex", "chapters/*.tex"].'
             raise SymscaleError(f"{where} documents.", hint=hint)
         found += listed
     return tuple(dict.fromkeys(found))
+
+
+def _listed(folder: Path) -> tuple[Path, ...]:
+    from symscale.paper.settings import read_settings
+
+    return read_settings(folder).documents
+
+
+def _settled(file: Path) -> None:
+    """Raise SymscaleError for what is wrong with the settings of a document: said once, not in every block."""
+    if find(file.parent) is not None:
+        _listed(file.parent)
 
 
 def writer(files: Iterable[Path], workers: int) -> Writer:
@@ -101,7 +113,7 @@ def _wishes(file: Path) -> Iterator[Wish]:
         syntax = syntax_of(file)
         found = document(read(real(file))[1], syntax)
         if found.blocks:
-            read_settings(file.parent)
+            _settled(file)
         yield from (_wish(each, file, syntax) for each in found.blocks)
     except SymscaleError:
         return
@@ -115,7 +127,7 @@ def _compared(file: Path, text: str, syntax: Syntax, write: Writer) -> Outcome:
     old = document(text, syntax)
     faults, contents = list(old.faults), []
     if old.blocks:
-        read_settings(file.parent)  # what is wrong there is wrong once, not in every block
+        _settled(file)
     for block in old.blocks:
         try:
             written = write(_wish(block, file, syntax)).strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 import sympy as sp
 
@@ -31,6 +32,7 @@ REMAT = {
 FEED_FORWARD = ("MLP", "router", "experts", "shared experts")
 
 
+@lru_cache(maxsize=16)
 def attended(kind: str = FULL, *, causal: bool = True, whole_chunks: bool = False) -> sp.Expr:
     """Return how many pairs of query and key one sequence of T tokens scores.
 
@@ -63,6 +65,11 @@ def flops_forms(
     """
     if name not in PASSES:
         raise ModelError(f"There is no pass {name!r}.", hint=f"Use one of {', '.join(PASSES)}.")
+    return dict(_forms(config, name, causal, whole_chunks))
+
+
+@lru_cache(maxsize=64)
+def _forms(config: Config, name: str, causal: bool, whole_chunks: bool) -> dict[str, sp.Expr]:
     return _by_part(config, lambda block: counted(block.text, name).total_flops, causal, whole_chunks)
 
 

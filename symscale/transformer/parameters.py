@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import sympy as sp
 
@@ -16,12 +17,12 @@ def parameter_forms(config: Config) -> dict[str, sp.Expr]:
 
     The sizes of the weights of the blocks, times how often each block occurs.
     """
-    return _by_part(config, parameters)
+    return dict(_by_part(config, parameters))
 
 
 def active_forms(config: Config) -> dict[str, sp.Expr]:
     """Return the parameters that one token meets, by part: all, but of routed experts k of E."""
-    return _by_part(config, active_parameters)
+    return dict(_by_part(config, active_parameters))
 
 
 def parameter_counts(config: Config) -> dict[str, int]:
@@ -45,6 +46,7 @@ def numbers(config: Config, forms: Mapping[str, sp.Expr]) -> dict[str, int]:
     return {part: int(form.xreplace(known)) for part, form in forms.items()}
 
 
+@lru_cache(maxsize=64)
 def _by_part(config: Config, count: Callable[[Block], sp.Expr]) -> dict[str, sp.Expr]:
     found: dict[str, list[sp.Expr]] = {part: [] for part in PARTS}
     for block in blocks(config):
