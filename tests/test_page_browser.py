@@ -13,6 +13,7 @@ import pytest
 import sympy as sp
 from browser import axe, chromium, opened, resized
 
+from symscale.derivation.regions import direct
 from symscale.derivation.registry import blackboard, ids
 from symscale.derivation.step import Derivation
 from symscale.notation.numbers import format_quantity
@@ -22,12 +23,15 @@ from symscale.page.live import Live
 from symscale.page.page import html
 from symscale.page.steps import ledger_of, steps_of
 from symscale.report.mathml import mathml
+from symscale.report.plain import words
 from symscale.report.prose import equation_latex
 from symscale.report.sheets import in_one_unit
+from symscale.solve.relation import Relation
 
 pytestmark = pytest.mark.verify
 
 SAMPLE = ("training/fsdp", "roofline/matmul", "training/mixed", "inference/slices", "pipeline/gpipe", "gpus/zero-3")
+SAMPLE += ("gpus/dp-curve", "serving/pareto")
 CHANGES = 24
 TYPE = "const [key, place, text] = arguments; type(BOARDS.find((b) => b.key === key), place, text)"
 NUMBERS = """
@@ -36,7 +40,8 @@ refresh(board);
 return Object.fromEntries(board.numbers.map((_, n) => byId(`${board.key}-n${n}`)).filter(Boolean).map((each) => {
   const unit = each.nextElementSibling;
   const beside = unit && unit.classList.contains("unit") && !each.closest("td") ? unit.textContent : "";
-  return [each.id, [each.dataset.text, beside]];
+  const row = each.closest(".row"), verdict = row && row.querySelector(".verdict");
+  return [each.id, [each.dataset.text, beside, verdict ? verdict.dataset.text || "" : ""]];
 }));
 """
 
@@ -58,6 +63,7 @@ class Recorded(Ledger):
         super().__init__(*given)
         self.written: dict[str, tuple[Live, Any, Any]] = {}
         self.in_columns: dict[str, tuple[str, list[Any]]] = {}
+        self.answers: dict[str, tuple[Any, ...]] = {}
 
     def number(self, live: Live, relation: Any = None, when: Any = ()) -> str:
         place = super().number(live, relation, when)
@@ -67,6 +73,11 @@ class Recorded(Ledger):
     def column(self, unit: str, cells: Any) -> str:
         place = super().column(unit, cells)
         self.in_columns[place] = (unit, list(cells))
+        return place
+
+    def answer(self, *given: Any) -> str:
+        place = super().answer(*given)
+        self.answers[place] = given
         return place
 
 
@@ -114,7 +125,7 @@ def compare(driver: Any, ledger: Recorded, typed: dict[int, sp.Expr], chip: Any)
         if place in in_cells:
             continue
         found = value(live, ledger, typed, chip)
-        text, unit = shown[place]
+        text, unit, verdict = shown[place]
         if found is None:
             assert "needs" in text or " has no " in text, (place, text)
         elif not found.is_real or not found.is_finite:
@@ -126,9 +137,45 @@ def compare(driver: Any, ledger: Recorded, typed: dict[int, sp.Expr], chip: Any)
             bare = text if relation is None or text[0].isdigit() else text[2:]
             assert f"{bare.removeprefix('= ')} {unit}".strip() == wanted, (place, live.expr, typed)
             compared += 1
+            judged(relation, found, verdict, ledger, live, typed, chip)
+    for place, given in ledger.answers.items():
+        compared += answered(driver, place, given, ledger, typed, chip)
     for unit, cells in ledger.in_columns.values():
         compared += column(shown, ledger, unit, cells, typed, chip)
     return compared
+
+
+def judged(relation: Any, border: sp.Expr, verdict: str, ledger: Any, live: Live, typed: Any, chip: Any) -> None:
+    """Compare what the page says of a condition with what it is."""
+    if relation is None or not ledger.counts(relation.lhs):
+        return
+    here = value(Live(relation.lhs, "", live.own), ledger, typed, chip)
+    if here is None:
+        assert verdict == ""
+    else:
+        holds = Relation(here, relation.op, border).holds({})
+        assert verdict.startswith("holds at" if holds else "does not hold at"), (relation, here, border, verdict)
+
+
+def answered(driver: Any, place: str, given: Any, ledger: Any, typed: Any, chip: Any) -> int:
+    """Compare an answer of several cases with the one that applies."""
+    _, cases, own, unit = given
+    shown = driver.execute_script("return byId(arguments[0]).dataset.text", place)
+    sides = [side for each in cases for one in each.when for side in (one.lhs, one.rhs)]
+    sides += [end for each in cases for one in each.intervals for end in (one.lo, one.hi)]
+    names = {name for each in sides for name in each.free_symbols}
+    point = {name: value(Live(name, "", own), ledger, typed, chip) for name in names}
+    if None in point.values():
+        return 0
+    case = next(each for each in cases if each.applies(point))
+    wanted = []
+    for each in case.intervals:
+        low, high = each.lo.xreplace(point), each.hi.xreplace(point)
+        parts = [f"{'>' if each.lo_open else '≥'} {format_quantity(low, unit, 6)}"] if low != 0 else []
+        parts += [f"{'<' if each.hi_open else '≤'} {format_quantity(high, unit, 6)}"] if high != sp.oo else []
+        wanted.append(" and ".join(parts) or "every value is enough")
+    assert shown == (", or ".join(wanted) or "no value is enough")
+    return 1
 
 
 def column(shown: Any, ledger: Recorded, unit: str, cells: list[Any], typed: dict[int, sp.Expr], chip: Any) -> int:
@@ -164,26 +211,45 @@ def test_the_numbers_are_pythons_for_every_chip_and_many_inputs(driver, folder, 
     assert total > 100
 
 
-@pytest.mark.parametrize("name", ["training/fsdp", "training/mixed", "serving/regimes", "training/resources"])
-def test_the_map_names_what_takes_the_longest(driver, folder, name) -> None:
-    """At random points the area of the map is that of the largest time beside it, which Python has compared."""
+PUT = """
+const board = BOARDS[0], map = board.maps[arguments[2]];
+type(board, map.x[0], String(arguments[0]));
+type(board, map.lead, String(arguments[1]));
+board.near = true;
+refresh(board);
+return byId(`${board.key}-m${arguments[2]}`).dataset.area;
+"""
+
+
+@pytest.mark.parametrize("name", ["serving/regimes", "training/resources", "training/regimes"])
+def test_the_map_of_a_derivation_has_its_areas(driver, folder, name) -> None:
+    """At random points a map names the area that holds there, which Python decides without the solver."""
+    derivation = blackboard(name).derivation
+    figure = next(each for each in derivation.figures if each.map is not None)
+    plane = figure.map
+    ledger = ledger_of("d0", derivation)
+    opened(driver, written(folder, name))
+    number = driver.execute_script("return BOARDS[0].maps.findIndex((each) => each.span.length)")
+    values = {each.symbol: each.start for each in ledger.inputs if each.start is not None} | dict(plane.values)
+    rng = random.Random(name)
+    for _ in range(20):
+        x = sp.Integer(2) ** rng.randint(0, 16)
+        lead = sp.Integer(3) * 2 ** rng.randint(0, 24)
+        wanted = direct(plane, x, plane.y.xreplace({**values, plane.x: x, plane.lead: lead}))
+        found = driver.execute_script(PUT, int(x), int(lead), number)
+        if wanted is not None:
+            assert found == words(plane.areas[wanted].label, derivation.order)
+
+
+@pytest.mark.parametrize("name", ["training/fsdp", "training/mixed", "gpus/zero-3"])
+def test_the_map_of_times_names_the_longest(driver, folder, name) -> None:
     opened(driver, written(folder, name))
     rng = random.Random(7)
     for _ in range(20):
-        found = driver.execute_script(
-            """
-            const board = BOARDS[0], map = board.maps[0];
-            for (const place of [map.x[0], map.lead]) type(board, place, String(arguments[place === map.lead ? 1 : 0]));
-            refresh(board);
-            const bars = document.querySelector(".binds");
-            return [byId(board.key + "-m0").dataset.area, bars ? bars.textContent : ""];
-            """,
-            2 ** rng.randint(1, 12),
-            2 ** rng.randint(0, 24),
-        )
-        assert found[0]
-        if found[1] and name in ("training/fsdp",):
-            assert found[1].startswith(f"{found[0]} binds")
+        area = driver.execute_script(PUT, 2 ** rng.randint(1, 12), 2 ** rng.randint(0, 24), 0)
+        binds = driver.execute_script("return document.querySelector('.binds').textContent")
+        assert area
+        assert binds.startswith(f"{area} binds")
 
 
 def test_numbers_start_as_python_prints_them(driver, folder) -> None:

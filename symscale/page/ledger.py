@@ -55,10 +55,10 @@ class Ledger:
         made += f"cases:{self.cases(cases)}}}"
         return self._kept(self._answers, "a", made)
 
-    def bars(self, parts: Sequence[tuple[str, str, bool]]) -> str:
-        """Write down times to compare, (label, id of the number, whether it is that of one axis)."""
-        rows = [f"[{text(label)},{int(number.rpartition('n')[2])},{int(axis)}]" for label, number, axis in parts]
-        return self._kept(self._bars, "b", f"[{','.join(rows)}]")
+    def bars(self, passes: str, parts: Sequence[tuple[str, str, bool]]) -> str:
+        """Write down times of `passes` to compare, (label, id of the number, whether it is a part of the network's)."""
+        rows = [f"[{text(label)},{int(number.rpartition('n')[2])},{int(part)}]" for label, number, part in parts]
+        return self._kept(self._bars, "b", f"[{text(passes)},[{','.join(rows)}]]")
 
     def map(
         self,

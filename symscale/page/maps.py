@@ -61,7 +61,9 @@ def resource(name: str, spent: sp.Expr) -> str:
     """Return what a time is spent on: arithmetic, HBM, or the networks whose bandwidths are in it."""
     if name != "T_comms":
         return TIMES[name]
-    found = [NETWORKS[each] for each in sorted(map(str, spent.free_symbols)) if each in NETWORKS]
+    rates = [each for each in sorted(map(str, spent.free_symbols)) if each.startswith("W_") and each != "W_hbm"]
+    # a cluster's own levels: W_node is what leaves a node
+    found = [NETWORKS.get(each, f"{each[2:]} uplinks") for each in rates]
     return " and ".join(dict.fromkeys(found)) or TIMES[name]
 
 

@@ -165,9 +165,16 @@ def _bars(step: Step, found: Compared, rows: Sequence[dict[str, Any]], ledger: L
     ids = {str(each.lhs): row["now"] for each, row in zip(step.equations, rows, strict=True)}
     named = [(str(each.lhs), each.rhs) for each in step.equations]
     parts = [(resource(name, spent), ids[name], False) for name, spent in named if name in TIMES]
-    parts += [(name, ids[f"T_{name}"], True) for name in found.axes if ids.get(f"T_{name}")]
-    made = ledger.bars([each for each in parts if each[1]])
-    return {"id": made, "rows": [{"label": label, "axis": axis} for label, number, axis in parts if number]}
+    parts += [(_part(name), ids[f"T_{name}"], True) for name in found.axes if ids.get(f"T_{name}")]
+    kept = [each for each in parts if each[1]]
+    passes = step.title.partition(":")[0] if ":" in step.title else ""
+    rows = [{"label": label, "part": part} for label, _, part in kept]
+    return {"id": ledger.bars(passes, kept), "rows": rows}
+
+
+def _part(name: str) -> str:
+    """Return a part of a network: a mesh axis X, or a level of a tree."""
+    return f"axis {name}" if name[:1].isupper() else f"level {name}"
 
 
 def _table(step: Step, sheet: Sheet, order: Order, ledger: Ledger) -> dict[str, Any]:

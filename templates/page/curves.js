@@ -30,12 +30,13 @@ function drawPlot(board, number) {
   picture.append(clipped(clip, frame));
   const drawn = svg("g", { "clip-path": `url(#${clip})` });
   lines.forEach((line) => {
-    const path = line.points.filter((each) => each.every(Number.isFinite)).map(([a, b]) => `${frame.px(a).toFixed(1)} ${frame.py(b).toFixed(1)}`);
-    if (line.moves) drawn.append(svg("path", { class: `curve line${line.colour % 6}${line.dashed ? " dashed" : ""}`, d: `M${path.join("L")}` }));
+    const placed = line.points.map(([a, b]) => [frame.px(a), frame.py(b)]).filter((each) => each.every(Number.isFinite));
+    const path = placed.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`);
+    if (line.moves && path.length) drawn.append(svg("path", { class: `curve line${line.colour % 6}${line.dashed ? " dashed" : ""}`, d: `M${path.join("L")}` }));
   });
   dots.forEach((dot, n) => {
-    if (!dot.every(Number.isFinite)) return;
     const [x, y] = [frame.px(dot[0]), frame.py(dot[1])];
+    if (!Number.isFinite(x) || !Number.isFinite(y)) return;
     drawn.append(svg("circle", { class: "mark", cx: x, cy: y, r: 4.5 }), svg("text", { class: "label", x: x + 8, y: y + 15 }, String(n + 1)));
   });
   picture.append(axes(frame, plot.xName, plot.yName), drawn);

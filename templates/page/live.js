@@ -15,6 +15,7 @@ function derivation(data) {
     chosen: "",
     root: byId(data.key),
     vectors: [],
+    near: false,
     inputs: data.inputs.map(([name, unit, start, several, example, onChip]) => ({ name, unit, start, several, example, onChip })),
   };
   board.values = board.numbers.map(() => undefined);
@@ -193,7 +194,7 @@ function writeAnswer(board, place) {
 
 // times side by side; the longest binds
 function writeBars(board, place) {
-  const rows = board.bars[place];
+  const [passes, rows] = board.bars[place];
   const box = byId(`${board.key}-b${place}`);
   const values = rows.map(([, number]) => board.values[number] || null);
   const main = rows.map((row, n) => (row[2] ? null : values[n]));
@@ -210,17 +211,17 @@ function writeBars(board, place) {
   });
   const words = bindingWords(rows, values, most, complete);
   box.parentElement.querySelector(".binds").textContent = words;
-  return words;
+  return words && passes ? `${passes}: ${words}` : words;
 }
 
 function bindingWords(rows, values, most, complete) {
   if (!complete || most === null) return "";
   const longest = rows.filter((row, n) => !row[2] && compare(values[n], most) === 0).map((row) => row[0]);
-  const axes = rows.map((row, n) => [row, values[n]]).filter(([row, value]) => row[2] && value !== null);
+  const axes = rows.map((row, n) => [row, values[n]]).filter(([row, time]) => row[2] && time !== null);
   let where = "";
-  if (axes.length > 1 && longest.length === 1 && longest[0] !== "Arithmetic" && longest[0] !== "HBM") {
+  if (axes.length > 1 && !longest.some((each) => each === "Arithmetic" || each === "HBM")) {
     const slowest = axes.reduce((a, b) => (compare(a[1], b[1]) >= 0 ? a : b));
-    where = `, axis ${slowest[0][0]} the slowest`;
+    where = `, ${slowest[0][0]} the slowest`;
   }
   return `${longest.join(" and ")} ${longest.length > 1 ? "bind" : "binds"}${where}`;
 }
@@ -234,12 +235,16 @@ function refresh(board) {
   board.columns.forEach((_, place) => writeColumn(board, place));
   board.answers.forEach((_, place) => writeAnswer(board, place));
   const binding = board.bars.map((_, place) => writeBars(board, place)).filter(Boolean);
-  board.maps.forEach((_, place) => drawMap(board, place));
-  board.plots.forEach((_, place) => drawPlot(board, place));
+  if (board.near) draw(board);
   const changed = board.typed.size > 0 || board.chosen !== "";
   board.root.classList.toggle("changed", changed);
   for (const each of board.root.querySelectorAll("h3 .chip")) each.textContent = board.chosen || board.chip;
   summarise(board, binding);
+}
+
+function draw(board) {
+  board.maps.forEach((_, place) => drawMap(board, place));
+  board.plots.forEach((_, place) => drawPlot(board, place));
 }
 
 function summarise(board, binding) {

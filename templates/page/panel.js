@@ -76,7 +76,7 @@ function type(board, place, text) {
 }
 
 function choose(board, title) {
-  board.chosen = title === board.chip && board.ownChip ? "" : title;
+  board.chosen = title;
   board.inputs.forEach((input, place) => {
     if (!input.onChip) return;
     board.typed.delete(place);
@@ -163,22 +163,43 @@ function theme() {
   show();
 }
 
-function start() {
-  theme();
-  for (const board of BOARDS) {
-    listen(board);
-    refresh(board);
-  }
-  reachable();
+// drawings are made where a reader is about to see them, or to print them
+function watchful() {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) {
+        const board = BOARDS.find((each) => each.root === entry.target);
+        board.near = entry.isIntersecting;
+        if (board.near && board.vectors.length) draw(board);
+      }
+    },
+    { rootMargin: "800px 0px" },
+  );
+  BOARDS.forEach((board) => observer.observe(board.root));
+  window.addEventListener("beforeprint", () => BOARDS.forEach(draw));
   let width = window.innerWidth;
   window.addEventListener("resize", () => {
     if (window.innerWidth === width) return;
     width = window.innerWidth;
     reachable();
-    BOARDS.filter((each) => each.maps.length || each.plots.length).forEach((board) => {
-      board.maps.forEach((_, number) => drawMap(board, number));
-      board.plots.forEach((_, number) => drawPlot(board, number));
-    });
+    BOARDS.filter((each) => each.near).forEach(draw);
   });
-  document.documentElement.classList.add("ready");
+}
+
+// the first derivation at once, the others one by one, so that a long page answers from the beginning
+function start() {
+  theme();
+  BOARDS.forEach(listen);
+  const waiting = [...BOARDS];
+  const next = () => {
+    const board = waiting.shift();
+    if (board && !board.vectors.length) refresh(board);
+    if (waiting.length) setTimeout(next);
+    else {
+      reachable();
+      document.documentElement.classList.add("ready");
+    }
+  };
+  next();
+  watchful();
 }
