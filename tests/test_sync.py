@@ -209,7 +209,7 @@ def test_sync_then_check_is_clean(tmp_path: Path) -> None:
     assert without_digest(file.read_text()) == "a\n% symscale: claim\n\\[ x \\]\n% end symscale\nb\n"
     stamp = file.stat().st_mtime_ns
     (after,) = run(file, check=True)
-    assert after.current
+    assert not after.stale
     run(file)
     assert file.stat().st_mtime_ns == stamp
 
@@ -262,7 +262,7 @@ def test_white_space_is_no_edit(tmp_path: Path, change) -> None:
     file.write_bytes(change(file.read_text()).encode())
     (found,) = run(file)
     assert not found.edited
-    assert run(file, check=True)[0].current
+    assert not run(file, check=True)[0].stale
 
 
 def test_a_written_block_whose_request_changes_is_refreshed(tmp_path: Path) -> None:
@@ -444,6 +444,21 @@ def test_a_piece_within_a_line_has_one_line(tmp_path: Path) -> None:
     file = paper(tmp_path, "a <!-- symscale: training/fsdp derivation --><!-- end symscale -->\n", "a.md")
     (found,) = sync([file], writer([file], 1))
     assert "takes several lines" in str(found.faults[0])
+
+
+def test_a_figure_is_drawn_beside_its_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    block = "<!-- symscale: training/regimes figure file=regimes.svg -->\n<!-- end symscale -->\n"
+    file = paper(tmp_path, block, "paper.md")
+    assert command("sync", "--check", file) == 1
+    assert not (tmp_path / "regimes.svg").exists()
+    assert command("sync", file) == 0
+    assert f"{tmp_path / 'regimes.svg'}: drawn" in capsys.readouterr().out
+    assert "](regimes.svg)" in file.read_text()
+    assert command("sync", "--check", file) == 0
+    (tmp_path / "regimes.svg").write_text("lost")
+    assert command("sync", "--check", file) == 1
+    assert "regimes.svg: stale" in capsys.readouterr().err
 
 
 def test_hooks_are_commands_for_the_documents_that_have_blocks() -> None:

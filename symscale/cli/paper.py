@@ -57,9 +57,13 @@ def told(outcome: Outcome, check: bool, force: bool) -> int:
     left = () if force and not check else outcome.edited
     for block in left:
         complain(f"{file}:{block.start.number}: This block was edited by hand.\n{WAYS}")
+    for drawing in outcome.drawings:
+        click.echo(f"{drawing}: {'stale' if check else 'drawn'}", err=check)
     if check and outcome.stale:
         click.echo(unified(outcome.old, outcome.new, str(file)), nl=False)
         complain(f"{file}: {len(outcome.stale)} of {counted(blocks)} stale.")
+        return STALE
+    if check and outcome.drawings:
         return STALE
     if left:
         complain(f"{file} is left as it is.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -24,7 +25,8 @@ Writer: TypeAlias = Callable[[Wish], str]
 class Outcome:
     """What became of a document: its blocks as they were and as they have to be, or what is wrong with it.
 
-    `stale` are the blocks that differ; `edited` those of them that hold what symscale has not written.
+    `stale` are the blocks that differ; `edited` those of them that hold what symscale has not written; `drawings` the
+    figures beside it that were drawn again, or have to be.
     """
 
     file: Path
@@ -33,11 +35,7 @@ class Outcome:
     stale: tuple[Block, ...] = ()
     edited: tuple[Block, ...] = ()
     faults: tuple[SymscaleError, ...] = ()
-
-    @property
-    def current(self) -> bool:
-        """Whether nothing has to be written."""
-        return not self.faults and self.old.text == self.new.text
+    drawings: tuple[Path, ...] = ()
 
 
 EMPTY = Document("", (), ())
@@ -52,16 +50,35 @@ def sync(files: Iterable[Path], write: Writer, *, check: bool = False, force: bo
         try:
             syntax, target = syntax_of(file), real(file)
             if check:
-                yield _compared(file, read(target)[1], syntax, write)
+                found = _compared(file, read(target)[1], syntax, write)
+                yield found if found.faults else dataclasses.replace(found, drawings=_drawn(found, check=True))
                 continue
             with locked(target):
                 data, text = read(target)
                 found = _compared(file, text, syntax, write)
-                if not found.current and not found.faults and (force or not found.edited):
-                    replace(target, data, found.new.text)
+                if not found.faults and (force or not found.edited):
+                    found = dataclasses.replace(found, drawings=_drawn(found))
+                    if found.stale:
+                        replace(target, data, found.new.text)
             yield found
         except SymscaleError as error:
             yield Outcome(file, EMPTY, EMPTY, faults=(error,))
+
+
+def _drawn(found: Outcome, *, check: bool = False) -> tuple[Path, ...]:
+    """Draw the figures that blocks put into files beside a document, and return those that were stale."""
+    asked = [each.request for each in found.old.blocks if " file=" in each.request]
+    if not asked:
+        return ()
+    from symscale.paper.drawings import draw
+    from symscale.paper.request import read_request
+    from symscale.paper.settings import read_settings
+
+    folder = found.file.parent
+    settings = read_settings(folder)
+    with settings.used():
+        drawn = [draw(read_request(each), settings, folder, check=check) for each in asked]
+    return tuple(each for each in drawn if each is not None)
 
 
 def documents(files: Sequence[Path]) -> tuple[Path, ...]:
