@@ -461,6 +461,13 @@ def test_a_figure_is_drawn_beside_its_document(tmp_path: Path, capsys: pytest.Ca
     assert "regimes.svg: stale" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("label", ["x}\\write18{ls}", "a<b", "é"])
+def test_a_label_is_a_name(tmp_path: Path, label: str, capsys: pytest.CaptureFixture[str]) -> None:
+    file = paper(tmp_path, f"% symscale: training/fsdp claim label={label}\n% end symscale\n")
+    assert command("sync", file) == 2
+    assert "is no name of a label" in capsys.readouterr().err
+
+
 def test_hooks_are_commands_for_the_documents_that_have_blocks() -> None:
     yaml = pytest.importorskip("yaml")
     hooks = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))

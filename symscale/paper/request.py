@@ -36,6 +36,7 @@ CHOSEN = ("step", "value", "table", "figure", "caption")
 #: The forms of a claim: as solved, with the dtype's bytes, in numbers, or without a limit.
 FORMS = ("general", "dtype", "number", "exact")
 LONGEST = 2000
+LABEL = "Write letters, digits and -_:./+, such as label=eq:fsdp."
 EXAMPLE = "As in: training/fsdp step 3, training/fsdp value T_comms on=tpu-v5e digits=3 unit=ms."
 
 _GRAMMAR = rf"""
@@ -103,6 +104,13 @@ def _fits(piece: str, key: str, value: str) -> None:
     if key == "form" and value not in FORMS:
         hint = f"It has {', '.join(FORMS)}.{did_you_mean(value, FORMS)}"
         raise _unfit(f"A claim has no form {value[:40]!r}.", value, hint)
+    if key == "label" and not is_label(value):
+        raise _unfit(f"{value[:40]!r} is no name of a label.", value, LABEL)
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text is the name of a label in every language of documents."""
+    return re.fullmatch(r"[A-Za-z0-9_:.+/-]+", text) is not None
 
 
 def _unfit(message: str, word: str, hint: str) -> SymscaleError:

@@ -14,6 +14,7 @@ from symscale.frozen import dataclass
 from symscale.machine.model import did_you_mean
 from symscale.machine.reading import error_position
 from symscale.paper.nearest import FILE, find
+from symscale.paper.request import LABEL, is_label
 from symscale.paper.style import Style, renamed, with_units
 
 KEYS = ("digits", "detail", "env", "numbered", "numbers", "width", "label", "rename", "unit")
@@ -69,6 +70,8 @@ def _style(place: _Place, table: Mapping[str, Any]) -> Style:
     place = _Place(place.file, "style")
     place.known(table, KEYS)
     style = Style(label=place.text("label", table.get("label", "")))
+    if style.label and not is_label(style.label):
+        raise place.error("label", f"{style.label[:40]!r} does not begin the name of a label", LABEL)
     for key in (each for each in KEYS if each in table and each != "label"):
         value = table[key]
         try:
