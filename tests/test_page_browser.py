@@ -341,8 +341,20 @@ def test_what_is_no_number_is_said_beside_its_field(driver, folder) -> None:
 def test_a_chip_that_lacks_a_rate_says_so(driver, folder) -> None:
     opened(driver, written(folder, "training/fsdp"))
     driver.execute_script("choose(BOARDS[0], 'NVIDIA H100 SXM'); refresh(BOARDS[0])")
+    assert driver.execute_script("return document.querySelector('.step .chip').textContent") == "NVIDIA H100 SXM"
     assert "NVIDIA H100 SXM has no W_ici" in driver.execute_script("return document.body.innerText")
     assert "NaN" not in driver.execute_script("return document.body.innerText")
+
+
+def test_one_chip_for_all_derivations(driver, folder) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    opened(driver, written(folder, *SAMPLE))
+    Select(driver.find_element(By.ID, "chips")).select_by_visible_text("TPU v3")
+    wait(driver, "return BOARDS.every((each) => each.root.querySelector('.chips').value === 'TPU v3')")
+    shown = "[...document.querySelectorAll('.step .chip')].map((each) => each.textContent)"
+    wait(driver, f"return new Set({shown}).size === 1 && {shown}[0] === 'TPU v3'")
 
 
 def test_nothing_is_asked_of_a_network_and_nothing_complains(driver, folder) -> None:

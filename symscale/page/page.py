@@ -46,7 +46,6 @@ def html(*derivations: Derivation, title: str = "") -> str:
         .render(
             derivations=shown,
             title=one_line(title) or shown[0]["title"],
-            chips=[each.title for each in chips()],
             style=_style(),
             script=Markup(script),
             hash=f"sha256-{digest}",

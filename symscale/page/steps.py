@@ -105,24 +105,26 @@ def _title(step: Step, ledger: Ledger) -> Markup:
 def _rows(step: Step, order: Order, ledger: Ledger) -> list[dict[str, Any]]:
     """Return the equations of a step: a number in its place, or a formula with its number beside it."""
     scaled, units = in_units(step)
+    # which of several cases applies is said below them, at the inputs
     several = len(_cases(step)) > 1
     rows = []
     for each, number, unit, live in zip(step.equations, scaled, units, lives(step), strict=True):
         relation = each if each.op != "==" else None
-        row: dict[str, Any] = dict.fromkeys(("number", "verdict", "now", "text", "left", "formula"), "") | {
-            "unit": unit
-        }
-        counted = live is not None and ledger.counts(live.expr)
-        if counted and live is not None and each.rhs.is_number and not several:
-            row["number"] = ledger.number(live, relation)
-            row["verdict"] = relation is not None and ledger.counts(relation.lhs)
-        elif counted and live is not None and not several:
-            row["now"] = ledger.number(live, relation, step.conditions)
-        if each.rhs.is_number:
-            row |= {"left": left_side(each, order), "text": plain(format_number(number.rhs, 6))}
-        else:
-            row["formula"] = displayed_formula(each, order)
-        rows.append(row)
+        numeric = bool(each.rhs.is_number)
+        place = ""
+        if live is not None and ledger.counts(live.expr) and not several:
+            place = ledger.number(live, relation, () if numeric else step.conditions)
+        rows.append(
+            {
+                "unit": unit,
+                "own": step.kind == "evaluate" and not (numeric and place),
+                "left": left_side(each, order) if numeric else "",
+                "text": plain(format_number(number.rhs, 6)) if numeric else "",
+                "formula": "" if numeric else displayed_formula(each, order),
+                "number": place,
+                "verdict": bool(place) and relation is not None and ledger.counts(relation.lhs),
+            }
+        )
     return rows
 
 
@@ -162,7 +164,7 @@ def _line(line: Prose, step: Step, order: Order, ledger: Ledger) -> dict[str, An
 
 def _bars(step: Step, found: Compared, rows: Sequence[dict[str, Any]], ledger: Ledger) -> dict[str, Any]:
     """Return the times of a step as bars, the longest of which binds."""
-    ids = {str(each.lhs): row["now"] for each, row in zip(step.equations, rows, strict=True)}
+    ids = {str(each.lhs): row["number"] for each, row in zip(step.equations, rows, strict=True)}
     named = [(str(each.lhs), each.rhs) for each in step.equations]
     parts = [(resource(name, spent), ids[name], False) for name, spent in named if name in TIMES]
     parts += [(_part(name), ids[f"T_{name}"], True) for name in found.axes if ids.get(f"T_{name}")]

@@ -238,7 +238,7 @@ function refresh(board) {
   if (board.near) draw(board);
   const changed = board.typed.size > 0 || board.chosen !== "";
   board.root.classList.toggle("changed", changed);
-  for (const each of board.root.querySelectorAll("h3 .chip")) each.textContent = board.chosen || board.chip;
+  for (const each of board.root.querySelectorAll(".step .chip")) each.textContent = board.chosen || board.chip;
   summarise(board, binding);
 }
 

@@ -77,6 +77,7 @@ function type(board, place, text) {
 
 function choose(board, title) {
   board.chosen = title;
+  board.root.querySelector(".chips").value = title;
   board.inputs.forEach((input, place) => {
     if (!input.onChip) return;
     board.typed.delete(place);
@@ -86,13 +87,23 @@ function choose(board, title) {
   later(board);
 }
 
+const offerChips = (select) => select.append(...Object.keys(CHIPS).map((title) => new Option(title, title)));
+
+// one chip for all derivations of a page
+function together() {
+  const select = byId("chips");
+  if (!select) return;
+  offerChips(select);
+  select.closest("p").hidden = false;
+  select.addEventListener("change", () => BOARDS.forEach((board) => choose(board, select.value)));
+}
+
 function reset(board) {
-  board.chosen = "";
-  board.root.querySelector(".chips").selectedIndex = 0;
   board.inputs.forEach((_, place) => {
     type(board, place, "");
     showStart(board, place);
   });
+  choose(board, "");
 }
 
 function listen(board) {
@@ -100,6 +111,7 @@ function listen(board) {
   panel.hidden = false;
   board.inputs.forEach((_, place) => {
     const element = field(board, place);
+    Object.assign(element, { autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 80 });
     showStart(board, place);
     element.addEventListener("input", () => type(board, place, element.value));
     element.addEventListener("blur", () => {
@@ -116,7 +128,8 @@ function listen(board) {
     });
   });
   const chips = panel.querySelector(".chips");
-  chips.addEventListener("change", () => choose(board, chips.selectedIndex === 0 ? "" : chips.value));
+  offerChips(chips);
+  chips.addEventListener("change", () => choose(board, chips.value));
   panel.querySelector(".reset").addEventListener("click", () => reset(board));
   board.maps.forEach((map, number) => {
     const box = byId(`${board.key}-m${number}`);
@@ -190,6 +203,7 @@ function watchful() {
 function start() {
   theme();
   BOARDS.forEach(listen);
+  together();
   const waiting = [...BOARDS];
   const next = () => {
     const board = waiting.shift();
