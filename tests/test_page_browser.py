@@ -159,7 +159,7 @@ def judged(relation: Any, border: sp.Expr, verdict: str, ledger: Any, live: Live
 
 def answered(driver: Any, place: str, given: Any, ledger: Any, typed: Any, chip: Any) -> int:
     """Compare an answer of several cases with the one that applies."""
-    _, cases, own, unit = given
+    cases, own, unit = given
     shown = driver.execute_script("return byId(arguments[0]).dataset.text", place)
     sides = [side for each in cases for one in each.when for side in (one.lhs, one.rhs)]
     sides += [end for each in cases for one in each.intervals for end in (one.lo, one.hi)]
@@ -306,6 +306,13 @@ def test_the_keyboard_is_enough(driver, folder) -> None:
     assert driver.execute_script(f"return String(BOARDS[0].typed.get({place}).value.p)") == "65536"
     press(Keys.ARROW_UP)
     assert driver.execute_script(f"return byId('d0-i{place}').value") == "131,072"
+    press(Keys.CONTROL + "a", Keys.BACKSPACE)
+    assert not driver.execute_script("return BOARDS[0].typed.size")
+    press(Keys.TAB)
+    assert driver.execute_script(f"return byId('d0-i{place}').value") == "1,048,576"
+    driver.find_element(By.CSS_SELECTOR, ".reset").send_keys(Keys.ENTER)
+    wait(driver, "return !document.querySelector('.changed')")
+    assert driver.execute_script("return document.querySelector('.value .num').textContent") == "2550"
 
 
 def blackboard_inputs(name: str) -> list[str]:

@@ -48,11 +48,10 @@ class Ledger:
         fields.append(self.needs([side for each in known for side in (each.lhs, each.rhs)]))
         return self._kept(self._numbers, "n", f"[{','.join(fields)}]")
 
-    def answer(self, unknown: sp.Expr, cases: Sequence[Case], own: Values, unit: str) -> str:
+    def answer(self, cases: Sequence[Case], own: Values, unit: str) -> str:
         """Write down an answer of several cases, of which the inputs choose one; return the id of its element."""
-        sides = [unknown, *(side for case in cases for side in _sides(case))]
-        made = f"{{at:{self.values(own)},unit:{text(unit)},f:{self.function(unknown)},needs:{self.needs(sides)},"
-        made += f"cases:{self.cases(cases)}}}"
+        sides = [side for case in cases for side in _sides(case)]
+        made = f"{{at:{self.values(own)},unit:{text(unit)},needs:{self.needs(sides)},cases:{self.cases(cases)}}}"
         return self._kept(self._answers, "a", made)
 
     def bars(self, passes: str, parts: Sequence[tuple[str, str, bool]]) -> str:

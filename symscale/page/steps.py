@@ -140,12 +140,12 @@ def _answer(step: Step, order: Order, ledger: Ledger) -> dict[str, Any] | None:
     unknown = step.equations[0].lhs if step.equations else None
     sides = [side for each in cases for one in each.when for side in (one.lhs, one.rhs)]
     ends = [end for each in cases for one in each.intervals for end in (one.lo, one.hi)]
-    if len(cases) < 2 or unknown is None or not ledger.counts(unknown, *sides, *ends):
+    if len(cases) < 2 or unknown is None or not ledger.counts(*sides, *ends):
         return None
     used = {name for each in (*sides, *ends) for name in each.free_symbols}
     own = tuple((name, value) for name, value in evaluated(step)[0].values if name in used)
     unit = next(iter(step.units), "")
-    return {"id": ledger.answer(unknown, cases, own, unit), "unknown": formula(unknown, order)}
+    return {"id": ledger.answer(cases, own, unit), "unknown": formula(unknown, order)}
 
 
 def _line(line: Prose, step: Step, order: Order, ledger: Ledger) -> dict[str, Any]:
