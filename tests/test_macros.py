@@ -15,6 +15,7 @@ from symscale.errors import SymscaleError
 from symscale.exercise.exercise import exercise
 from symscale.notation.formula import parse_formula
 from symscale.paper import macros as floor
+from symscale.paper.bibliography import bibliography
 from symscale.paper.macronames import tex_name, typst_name, words
 from symscale.paper.macros import Macro, macros
 from symscale.paper.packages import FORMATS, json_file, latex_package, typst_module
@@ -141,6 +142,26 @@ def test_the_bibliography_has_what_is_cited_and_symscale(capsys: pytest.CaptureF
     assert about.persons["author"][0].last_names[0].strip("{}") in cited
     version = next(line.split()[1] for line in cited.splitlines() if line.startswith("version:"))
     assert f"version {version}" in about.fields["note"]
+
+
+OWN = """
+from symscale import derivation
+
+@derivation("mine/layer", title="Mine", source="A note [@note2026]")
+def layer(d):
+    d.times(d.program("x[B, D] * W[D, F] -> y[B, F]", passes=["forward"]))
+"""
+
+
+def test_derivations_of_a_document_bring_their_own_entries(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "layer.py").write_text(OWN, encoding="utf-8")
+    (tmp_path / "symscale.toml").write_text('derivations = ["mine"]\n', encoding="utf-8")
+    with pytest.raises(SymscaleError, match="which no"):
+        bibliography(["mine/layer"], tmp_path)
+    (tmp_path / "mine" / "own.bib").write_text("@misc{note2026, title = {A note}, year = 2026}\n", encoding="utf-8")
+    assert bibliography(["mine/layer"], tmp_path).startswith("@misc{note2026")
+    assert macros(["mine/*"], [], tmp_path, 1)[0].words == ("mine", "layer", "claim")
 
 
 # ------------------------------------------------------------------ compiled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 import sympy as sp
 
@@ -116,7 +117,12 @@ def find(id: str) -> Row | None:
 
 
 def _of_derivation(id: str, terms: Terms) -> Exercise:
-    d = blackboard(id, terms)
+    return _read_off(id, blackboard(id, terms))
+
+
+@lru_cache(maxsize=64)
+def _read_off(id: str, d: Builder) -> Exercise:
+    """Return what a blackboard asks and states; the same board is read once."""
     asked = list(_all_of(id, d))
     first = [_asked_by(each, id, d, asked) for each in d.asks]
     names = [each.what for each in first]
@@ -124,7 +130,7 @@ def _of_derivation(id: str, terms: Terms) -> Exercise:
     if twice is not None:
         raise SymscaleError(f"{id} asks for {twice} twice.", hint="Ask about something else, or name it otherwise.")
     others = [each for each in asked if each.what not in names]
-    return Exercise(id, d.title, d.source, id, (*first, *others), d.layer, terms)
+    return Exercise(id, d.title, d.source, id, (*first, *others), d.layer, d.terms)
 
 
 def _asked_by(ask: Ask, id: str, d: Builder, there: list[Asked]) -> Asked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import sympy as sp
@@ -104,8 +105,14 @@ def find(request: Request) -> Found:
         return Found(_WORDS[request.piece](request.id), Order())
     d = blackboard(request.id, request.terms)
     checked(d.derivation)
-    names = frozenset(str(name) for step in d.steps for each in step.equations for name in each.free_symbols)
-    return Found(_FIND[request.piece](request, d), d.order, names)
+    return Found(_FIND[request.piece](request, d), d.order, _names(d))
+
+
+@lru_cache(maxsize=64)
+def _names(d: Builder) -> frozenset[str]:
+    """Return the names of all symbols on a blackboard."""
+    found = {name for step in d.steps for each in step.equations for name in each.free_symbols}
+    return frozenset(map(str, found))
 
 
 def _cited(id: str) -> Keys:
