@@ -108,6 +108,7 @@ UNFIT = [
     ("training/fsdp value on=tpu-v9", "No chip is called"),
     ("training/fsdp table", "has no table"),
     ("training/fsdp claim rename=B=D", "would both be written D"),
+    (r"training/fsdp claim rename=W_icy=\beta", "Did you mean W_ici"),
     (r"training/fsdp claim rename=B={D}", "would both be written"),
     (r"training/fsdp claim rename=B=\write18{ls}", "does not belong"),
     (r"training/fsdp claim rename=B=\input{x}", "does not belong"),

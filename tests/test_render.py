@@ -134,6 +134,19 @@ def test_a_process_of_its_own_fills_in_and_bounds_memory(tmp_path: Path) -> None
         rendering.render(tmp_path / "a.md.j2")
 
 
+def test_what_is_wrong_with_files_is_said(tmp_path: Path) -> None:
+    (tmp_path / "long.md.j2").write_text("a" * 5_000_001, encoding="utf-8")
+    with pytest.raises(SymscaleError, match="longer than 5 MB"):
+        filled(tmp_path / "long.md.j2", dialect_of("long.md"), None, False)
+    (tmp_path / "symscale.toml").write_text("[style]\ndigit = 3", encoding="utf-8")
+    with pytest.raises(SymscaleError, match="there is no key 'digit'"):
+        made(tmp_path, "a.md.j2", "a")
+
+
+def test_a_byte_order_mark_stays(tmp_path: Path) -> None:
+    assert made(tmp_path, "a.md.j2", "\ufeffa {{ 1 + 1 }}") == "\ufeffa 2"
+
+
 def test_a_template_is_text(tmp_path: Path) -> None:
     (tmp_path / "b.tex.j2").write_bytes(b"a\n\xff")
     with pytest.raises(SymscaleError, match="is not UTF-8"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
@@ -13,6 +13,7 @@ import sympy as sp
 from symscale.derivation.step import Prose, Step
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
+from symscale.machine.model import did_you_mean
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.latex import to_latex
 from symscale.notation.numbers import NumberStyle, format_number, format_quantity, with_unit
@@ -67,6 +68,7 @@ def typeset(found: Found, request: Request, dialect: Dialect, settings: Settings
     """
     style = settings.style.changed(request.options)
     if style.renames and found.names:
+        _known(request, found.names)
         distinct(found.names, style.order(found.order))
     return _written(found.piece, _Context(dialect, style, style.order(found.order), request))
 
@@ -92,6 +94,15 @@ def number(value: float, unit: str, dialect: Dialect, style: Style) -> str:
             f"{str(value)[:40]!r} is no number.", hint="Write 2550|number, or fsdp.value.number|number."
         )
     return dialect.number(expression(value), unit, style, scaled=True)
+
+
+def _known(request: Request, names: Collection[str]) -> None:
+    """Raise SymscaleError where a request renames a symbol that its derivation does not have."""
+    for key, value in request.options:
+        name = value.partition("=")[0].strip()
+        if key == "rename" and name not in names:
+            hint = f"It has {', '.join(sorted(names)[:40])}.{did_you_mean(name, names)}"
+            raise SymscaleError(f"{request.id} has no symbol {name[:40]} to rename.", hint=hint)
 
 
 @singledispatch

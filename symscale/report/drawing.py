@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from symscale.derivation.figure import Figure
 from symscale.derivation.step import Prose
-from symscale.errors import MissingError
+from symscale.errors import MissingError, SymscaleError
 from symscale.notation.order import Order
 from symscale.report.figures import description, digest, stamp
 from symscale.report.lines import HEIGHT, WIDTH
@@ -82,7 +82,16 @@ def _saved(figure: Figure, kind: str) -> bytes:
         _draw(picture(figure), axes)
         out = io.BytesIO()
         metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-        canvas.savefig(out, format=kind, metadata=metadata, dpi=200)
+        try:
+            canvas.savefig(out, format=kind, metadata=metadata, dpi=200)
+        except ValueError as error:
+            if not figure.order.written:
+                raise
+            said = ", ".join(latex for _, latex in figure.order.written)
+            raise SymscaleError(
+                f"A drawing cannot have one of these symbols, which matplotlib does not know: {said}.",
+                hint=r"Take letters, Greek, accents, or alphabets such as \mathcal{B}.",
+            ) from error
     return out.getvalue()
 
 
