@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import click
 
+from symscale.cli.audit import audit
 from symscale.cli.check import check, explain
 from symscale.cli.compare import compare
 from symscale.cli.completion import completion
@@ -64,6 +65,7 @@ for command in (
     coverage,
     check,
     explain,
+    audit,
     exercises,
     exercise,
     quiz,

@@ -1,0 +1,1 @@
+"""Formulas and numbers that a document states by hand, checked like answers to exercises."""
