@@ -66,7 +66,8 @@ def _product(expr: sp.Expr, order: Order, room: int) -> str:
     if not sums:
         return ""
     longest = max(sums, key=lambda each: len(each.args))
-    before = to_latex(expr / longest, order)
+    rest = expr / longest
+    before = rf"\left({to_latex(rest, order)}\right)" if rest.is_Add else to_latex(rest, order)
     lines = _lines([to_latex(each, order) for each in terms(longest, order)], room - width(before))
     return rf"{before} \left({_aligned(lines)}\right)"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+import sympy as sp
+
 from symscale.derivation.builder import Builder
 from symscale.derivation.crossover import Crossover, bounds
 from symscale.derivation.registry import blackboard
@@ -14,6 +16,7 @@ from symscale.exercise.setting import Setting, everything
 from symscale.notation.text import to_text
 from symscale.paper.pieces import step_number
 from symscale.paper.request import Request
+from symscale.paper.values import number
 from symscale.solve.relation import Relation
 
 PIECES = ("claim", "step", "value")
@@ -27,9 +30,11 @@ def asked(request: Request) -> Exercise:
             f"A tag names no {request.piece}: that states nothing that could be checked.",
             hint="Write `training/fsdp`, `training/fsdp value T_comms` or `training/fsdp step 3`.",
         )
-    if request.piece != "step":
-        return exercise(request.id, request.which if request.piece == "value" else "", request.terms)
     whole = exercise(request.id, terms=request.terms)
+    if request.piece == "claim":
+        return whole
+    if request.piece == "value":
+        return _valued(request, whole)
     d = blackboard(whole.derivation, request.terms)
     number = step_number(request.id, d.steps, request.which)
     found = [each for each in everything(whole.derivation, terms=request.terms) if each.at == number]
@@ -37,6 +42,17 @@ def asked(request: Request) -> Exercise:
         title = d.steps[number - 1].title
         raise SymscaleError(f"Step {number} of {request.id}, {title}, has no equation.", hint="Name another step.")
     return replace(whole, asked=tuple(_stated(each, d) for each in found))
+
+
+def _valued(request: Request, whole: Exercise) -> Exercise:
+    """Return an exercise that asks for the number which the same request writes into a document."""
+    step = request.option("step")
+    steps = blackboard(whole.derivation, request.terms).steps if step else ()
+    value, unit, name = number(request, step_number(request.id, steps, step) if step else 0)
+    about = next((each for each in whole.asked if each.what == name), whole.headline)
+    setting = Setting(value, {}, about.settings[0].of_what if about.settings else sp.S.One, unit=unit)
+    others = [each for each in whole.asked if each is not about]
+    return replace(whole, asked=(replace(about, settings=(setting, *about.settings)), *others))
 
 
 def _stated(setting: Setting, d: Builder) -> Asked:

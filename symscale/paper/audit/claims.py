@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -27,6 +27,8 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _BLANK_LINE = re.compile(r"\n[ \t>]*\r?\n")
 #: A tag of running text looks at so many formulas and numbers for one that is a claim.
 MOST_TRIED = 5
+#: So far from a tag its claim may be in running text, and a display that it stands behind.
+_FAR, _NEAR = 2000, 200
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Tagged:
 class Spelling:
     """How a document writes symbols: macros of its own, and renamed symbols."""
 
-    macros: Mapping[str, str]
+    macros: tuple[tuple[str, str], ...] = ()
     renames: tuple[tuple[str, str], ...] = ()
 
     def of(self, tag: Tag) -> Spelling:
@@ -65,7 +67,7 @@ class Spelling:
 
     def read(self, latex: str) -> str:
         """Return a formula with macros put in, and symbols under their own names. Raises SymscaleError."""
-        return original(expanded(latex, self.macros), self.renames)
+        return original(expanded(latex, dict(self.macros)), self.renames)
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,10 @@ class _Text:
         self.ends = [each.end for each in self.formulas]
         self.blanks = [each.start() for each in _BLANK_LINE.finditer(text)]
         self.lines = [0, *(each.end() for each in _LINE_END.finditer(text))]
+        self.words = [each.span() for each in re.finditer(r"\S+", self.text)]
         self.taken: set[int] = set()
+        self.cut: dict[Formula, list[tuple[int, str]]] = {}
+        self.known: dict[tuple[int, str, Spelling], tuple[Claim, ...]] = {}
 
     @cached_property
     def found(self) -> Found:
@@ -121,7 +126,7 @@ class _Text:
         """Yield the rows of a formula that state something, carry no tag, and are not kept up to date by blocks."""
         if any(first <= formula.start < last for first, last in kept):
             return
-        for at, row in _lines(self.text[formula.first : formula.last], formula.first):
+        for at, row in self.rows(formula):
             if at not in self.taken and _SIGN.search(row):
                 yield at, _one_line(row)
 
@@ -135,18 +140,27 @@ class _Text:
     def beside(self, tag: Tag) -> Formula | None:
         """Return the display that a tag stands directly before, or behind."""
         n = bisect_left(self.starts, tag.end)
-        after = self.formulas[n] if n < len(self.formulas) and not self.text[tag.end : self.starts[n]].strip() else None
+        after = self.formulas[n] if n < len(self.formulas) and self.follows(tag.end) == self.starts[n] else None
+        after = after if after is not None and after.display and not tag.trailing else None
         n = bisect_right(self.ends, tag.start) - 1
-        behind = self.formulas[n] if n >= 0 and not self.text[self.ends[n] : tag.start].strip(" \t\r\n.,;") else None
-        before = behind if behind is not None and behind.display and not self.parted(behind.end, tag.start) else None
-        if tag.trailing:
-            return before
-        if not tag.alone or after is None or not after.display:
-            after = after if after is not None and after.display and not tag.trailing else None
-        free = before is not None and not self.taken & {at for at, _ in self.rows(before)}
-        if after is not None and (not self.parted(tag.end, after.start) or not free):
+        behind = self.formulas[n] if n >= 0 and tag.start - self.ends[n] < _NEAR else None
+        if behind is None or not behind.display or self.text[behind.end : tag.start].strip(" \t\r\n.,;"):
             return after
-        return before if free and tag.alone else after
+        if tag.trailing:
+            return None if self.parted(behind.end, tag.start) else behind
+        free = (
+            tag.alone
+            and not self.parted(behind.end, tag.start)
+            and not self.taken & {at for at, _ in self.rows(behind)}
+        )
+        return behind if free and (after is None or self.parted(tag.end, after.start)) else after
+
+    def follows(self, at: int) -> int:
+        """Return where the next word begins that is printed, from a place on."""
+        n = bisect_left(self.words, (at, at))
+        if n and self.words[n - 1][1] > at:
+            return at
+        return self.words[n][0] if n < len(self.words) else len(self.text)
 
     def parted(self, start: int, end: int) -> bool:
         """Return whether a blank line lies between two places."""
@@ -154,7 +168,13 @@ class _Text:
         return n < len(self.blanks) and self.blanks[n] < end
 
     def rows(self, formula: Formula) -> list[tuple[int, str]]:
-        return list(_lines(self.text[formula.first : formula.last], formula.first))
+        """Return the rows of a formula that state something, with the places where they begin."""
+        if formula not in self.cut:
+            body = self.text[formula.first : formula.last]
+            # Typst ends a row with one backslash and a blank
+            body = re.sub(r"\\\s", r"\\\\", body) if self.syntax is TYPST else body
+            self.cut[formula] = list(_lines(body, formula.first))
+        return self.cut[formula]
 
     def take(self, formula: Formula, only: int | None = None) -> tuple[Claim, ...]:
         """Return what the rows of a formula state, or one of them, which have a tag then."""
@@ -162,45 +182,50 @@ class _Text:
         self.taken |= {each.at for each in found}
         return found
 
-    def read(self, formula: Formula, unit: str = "") -> Iterator[Claim]:
-        """Yield what the rows of a formula state; one that begins with a sign goes on with the last side."""
-        side = ""
-        for at, row in self.rows(formula):
-            claim, side = self.claim(at, row, side, unit)
-            yield claim
+    def read(self, formula: Formula, unit: str = "") -> tuple[Claim, ...]:
+        """Return what the rows of a formula state; one that begins with a sign goes on with the last side."""
+        key = (formula.start, unit, self.spelling)
+        if key not in self.known:
+            found, side = list[Claim](), ""
+            for at, row in self.rows(formula):
+                claim, side = self.claim(at, row, side, unit)
+                found.append(claim)
+            self.known[key] = tuple(found)
+        return self.known[key]
 
     def tagged_rows(self, formula: Formula, tag: Tag) -> tuple[Claim, ...]:
         """Return the row that a tag stands on, or every one where it stands beside what opens the display."""
-        before = self.text[formula.first : tag.start]
-        rows = self.rows(formula)
-        if (not before.strip() and "\n" not in before) or not rows:
+        rows = [at for at, _ in self.rows(formula)]
+        if not rows or (self.follows(formula.first) >= tag.start and self.line(formula.first) == self.line(tag.start)):
             return self.take(formula)
-        behind = [at for at, _ in rows if at <= tag.start]
-        own = [at for at, _ in rows if at > tag.start]
+        n = bisect_right(rows, tag.start)
         # a comment on a line of its own is about what follows, one behind a row about that row
-        chosen = own[0] if (tag.alone and own) or not behind else behind[-1]
-        return self.take(formula, chosen)
+        before = n < len(rows) and (tag.alone or not n or (not tag.trailing and self.follows(tag.end) == rows[n]))
+        return self.take(formula, rows[n] if before else rows[n - 1])
+
+    def line(self, at: int) -> int:
+        return bisect_right(self.lines, at)
 
     # ---- running text
 
     def in_text(self, tag: Tag) -> Iterator[tuple[Claim, ...]]:
         """Yield the formulas and numbers that a tag of running text may be about, the nearest first."""
         if tag.trailing:
-            start = self.lines[bisect_right(self.lines, tag.start) - 1]
+            start = max(self.lines[self.line(tag.start) - 1], tag.start - _FAR)
             before = list(self.between(start, tag.start))
             if before:
                 yield from reversed(before[-MOST_TRIED:])
                 return
-        follows = re.compile(r"\s*").match(self.text, tag.end)
-        start = follows.end() if follows else tag.end
+        start = self.follows(tag.end)
         n = bisect_left(self.blanks, start)
         end = self.blanks[n] if n < len(self.blanks) else len(self.text)
-        after = list(self.between(tag.end, end))[:MOST_TRIED]
+        after = list(self.between(start, min(end, start + _FAR)))[:MOST_TRIED]
         if after or tag.alone:
             yield from after
             return
         n = bisect_left(self.blanks, tag.start) - 1
-        yield from reversed(list(self.between(self.blanks[n] if n >= 0 else 0, tag.start))[-MOST_TRIED:])
+        start = max(self.blanks[n] if n >= 0 else 0, tag.start - _FAR)
+        yield from reversed(list(self.between(start, tag.start))[-MOST_TRIED:])
 
     def between(self, start: int, end: int) -> Iterator[tuple[Claim, ...]]:
         """Yield the formulas and numbers between two places, in their order."""
@@ -209,7 +234,7 @@ class _Text:
             formula = self.formulas[n]
             yield from self.counted(at, formula.start)
             behind = "" if formula.display else unit_after(self.text[formula.end : formula.end + 80])
-            yield tuple(self.read(formula, behind))
+            yield self.read(formula, behind)
             at = formula.end
         yield from self.counted(at, end)
 
@@ -234,19 +259,18 @@ class _Text:
 
 def _lines(body: str, base: int) -> Iterator[tuple[int, str]]:
     """Yield the rows of a formula that state something: where each begins, with those that go on with it."""
-    current: tuple[int, str] | None = None
+    begin, current = 0, list[str]()
     for start, row in rows(body):
         if not plain(row):
             continue
-        at = base + start + len(row) - len(row.lstrip())
-        if current is not None and goes_on(row):
-            current = (current[0], f"{current[1]} {row}")
-            continue
-        if current is not None:
-            yield current
-        current = (at, row)
-    if current is not None:
-        yield current
+        if current and not goes_on(row):
+            yield begin, " ".join(current)
+            current = []
+        if not current:
+            begin = base + start + len(row) - len(row.lstrip())
+        current.append(row)
+    if current:
+        yield begin, " ".join(current)
 
 
 def _one_line(text: str) -> str:

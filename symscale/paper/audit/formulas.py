@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
 from symscale.frozen import dataclass
 from symscale.paper.comments import LATEX, MARKDOWN, TYPST, Syntax
@@ -42,6 +43,7 @@ def formulas(text: str, syntax: Syntax) -> Iterator[Formula | Unclosed]:
         yield from _typst(text)
         return
     missing: set[str] = set()
+    paragraphs = [each.start() for each in _PARAGRAPH.finditer(text)]
     at = 0
     while (found := _OPENS.search(text, at)) is not None:
         at = found.end()
@@ -56,7 +58,7 @@ def formulas(text: str, syntax: Syntax) -> Iterator[Formula | Unclosed]:
             close = mark
         else:
             continue
-        end = -1 if close in missing else _end(text, at, close, syntax)
+        end = -1 if close in missing else _end(text, at, close, syntax, paragraphs)
         if end < 0 and mark == "$":
             continue
         if end < 0:
@@ -73,12 +75,12 @@ def _alone(text: str, found: re.Match[str]) -> bool:
     return _LONE.match(text, start) is not None
 
 
-def _end(text: str, at: int, close: str, syntax: Syntax) -> int:
+def _end(text: str, at: int, close: str, syntax: Syntax, paragraphs: Sequence[int]) -> int:
     """Return where a formula ends, -1 if it does not; one between dollar signs ends in its paragraph."""
     if close != "$":
         return text.find(close, at)
-    paragraph = _PARAGRAPH.search(text, at)
-    limit = paragraph.start() if paragraph else len(text)
+    n = bisect_left(paragraphs, at)
+    limit = paragraphs[n] if n < len(paragraphs) else len(text)
     found = re.compile(r"(?:\\.|[^$\\])*", re.DOTALL).match(text, at, limit)
     end = found.end() if found else limit
     if end >= limit:

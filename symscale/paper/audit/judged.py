@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -17,18 +18,19 @@ from symscale.exercise.verdict import KINDS, RIGHT, WRONG, Verdict
 from symscale.frozen import dataclass
 from symscale.paper.audit.asked import asked
 from symscale.paper.audit.claims import Claim, Found, Spelling, Tagged, claims
-from symscale.paper.audit.held import unfounded
+from symscale.paper.audit.held import alike, bounds_of, one_case, unfounded
 from symscale.paper.audit.sources import Document, Note, Source, document
 from symscale.paper.audit.statements import Statement
 from symscale.paper.request import Request, read_request
 from symscale.paper.settings import read_settings
 
+_BOUND = re.compile(r"[<>≤≥]|\\(?:le|ge)q?(?![A-Za-z])")
 NOTHING = "Nothing to check: no formula and no number stands beside this tag."
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim of a document and its verdict, or why it could not be judged."""
+    """A claim of a document and its verdict, or why there is none; `bound` is the inequality that it states."""
 
     file: Path
     line: int
@@ -39,6 +41,7 @@ class Finding:
     fault: str = ""
     cell: int | None = None
     output: bool = False
+    bound: Statement | None = None
 
     @property
     def accepted(self) -> bool:
@@ -75,7 +78,7 @@ def audited(file: Path, renames: Sequence[str] = ()) -> Report:
             read = document(file)
         except SymscaleError as error:
             return Report((Finding(file, 0, "", fault=str(error)),), (), ())
-        spelling = Spelling(read.macros, style.renames)
+        spelling = Spelling(tuple(read.macros.items()), style.renames)
         return _report(read, [(each, claims(each.text, each.syntax, spelling)) for each in read.sources])
 
 
@@ -100,16 +103,36 @@ def _findings(source: Source, tagged: Tagged) -> Iterator[Finding]:
         return
     try:
         request = read_request(tag.sentence)
-        one = asked(request)
+        asked(request)
     except SymscaleError as error:
         yield replace(place, fault=str(error))
         return
+    yield from _together(list(_each(tagged, request, place, source)), request)
+
+
+def _each(tagged: Tagged, request: Request, place: Finding, source: Source) -> Iterator[Finding]:
+    """Yield a finding for every line that a tag covers, or that it covers nothing."""
+    one = asked(request)
     covered = next((group for group in tagged.groups if any(_claims(each, one) for each in group)), ())
     if not covered:
         yield replace(place, fault=f"{NOTHING}\nWrite it directly before a formula or a number.")
     for claim in covered:
         if _claims(claim, one):
             yield _finding(claim, request, replace(place, line=source.line(claim.at), text=claim.text))
+
+
+def _together(found: list[Finding], request: Request) -> list[Finding]:
+    """Return the findings of a tag, bounds that are right only with each other judged as one answer."""
+    bounds = [each.bound for each in found if each.verdict is not None and each.bound is not None]
+    if len(bounds) < 2 or all(each.accepted for each in found if each.bound is not None):
+        return found
+    whole = Statement(" and ".join(each.said for each in bounds), tuple(one for each in bounds for one in each.when))
+    try:
+        verdict = _judged(whole, request)
+    except SymscaleError:
+        return found
+    right = verdict.accepted
+    return [replace(each, verdict=verdict) if right and each.bound is not None else each for each in found]
 
 
 def _claims(claim: Claim, one: Exercise) -> bool:
@@ -139,16 +162,18 @@ def _finding(claim: Claim, request: Request, place: Finding) -> Finding:
         except RecursionError:
             return replace(place, fault="This formula is nested too deeply to read.", exercise=one)
     # the worst of what a line states decides
-    return replace(place, verdict=max(found, key=lambda each: KINDS.index(each.kind)), exercise=one)
+    worst = max(found, key=lambda each: KINDS.index(each.kind))
+    bounds = [each for each in claim.states if not each.name and _BOUND.search(each.said)]
+    return replace(place, verdict=worst, exercise=one, bound=bounds[0] if len(bounds) == len(found) == 1 else None)
 
 
 @lru_cache(maxsize=4096)
 def _judged(state: Statement, request: Request) -> Verdict:
     """Judge one statement with its conditions. Raises SymscaleError where it cannot be read."""
     one = asked(request)
-    verdict = _of_sides(state, one)
-    if not verdict.accepted and _asks(state.said, one):
-        verdict = Verdict(RIGHT, "This is the question that the derivation answers.", one.headline)
+    if state.when and state.said in ("always", "never"):
+        return one_case(state.said, state.when, one)
+    verdict = _as_answer(state, one)
     if not verdict.accepted or not state.when:
         return verdict
     wrong, left = unfounded(state.when, verdict.asked, one)
@@ -157,6 +182,18 @@ def _judged(state: Statement, request: Request) -> Verdict:
     if left:
         return replace(verdict, said=f"{verdict.said} Not judged: {'; '.join(left)}.".strip())
     return verdict
+
+
+def _as_answer(state: Statement, one: Exercise) -> Verdict:
+    """Judge a statement as an answer, and where that is not accepted, as what the derivation says word by word."""
+    try:
+        verdict = _of_sides(state, one)
+    except SymscaleError:
+        stated = _verbatim(state.said, one)
+        if stated is None:
+            raise
+        return stated
+    return verdict if verdict.accepted else _verbatim(state.said, one) or verdict
 
 
 def _of_sides(state: Statement, one: Exercise) -> Verdict:
@@ -170,12 +207,21 @@ def _of_sides(state: Statement, one: Exercise) -> Verdict:
         return max(sides, key=lambda each: KINDS.index(each.kind))
 
 
-def _asks(text: str, one: Exercise) -> bool:
-    """Return whether a relation is what a derivation solves."""
-    try:
-        found = read_answer(text, aliases(one))
-    except SymscaleError:
-        return False
-    stated = [in_general(each, one) for each in found.each] if isinstance(found, Relations) else []
-    crossovers = [each.crossover for each in one.asked if each.crossover is not None]
-    return len(stated) == 1 and any(is_question(stated[0], each, one) for each in crossovers)
+def _verbatim(text: str, one: Exercise) -> Verdict | None:
+    """Judge a relation that is written as the derivation has it, solved or still to be solved; None for another one."""
+    names = aliases(one)
+    letters = {name: meant for name, meant in names.items() if name.upper() != "BW"}  # which is a product then
+    for known, apart in ((names, False), (letters, True)):
+        try:
+            found = read_answer(text, known, letters=apart)
+        except SymscaleError:
+            continue
+        if not isinstance(found, Relations) or len(found.each) != 1:
+            continue
+        said = found.each[0]
+        for each in one.asked:
+            if any(alike(said, stated) for stated in bounds_of(each, one)):
+                return Verdict(RIGHT, "", each)
+            if each.crossover is not None and is_question(in_general(said, one), each.crossover, one):
+                return Verdict(RIGHT, "This is the question that the derivation answers.", each)
+    return None

@@ -35,11 +35,14 @@ def numbers(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
         if found[0].startswith("\\"):
             yield start + found.start(), " ".join(re.sub(r"\\text|[{}]", "", tidied(found[0])).split())
             continue
-        behind = shown[found.end() : found.end() + _NEAR]
+        number = found[0].rstrip(".")
+        end = found.start() + len(number)
+        # a micro sign is a formula of its own
+        behind = re.sub(r"\$\\mu\$", "µ", text[start + end : start + end + _NEAR])
         line = shown.rfind("\n", 0, found.start()) + 1
         if re.match(r"[.)]\s", behind) and not shown[line : found.start()].strip(" \t>"):
             continue  # it counts the items of a list
-        said = _said(found[0], behind)
+        said = _said(number, behind)
         if said is not None:
             yield start + found.start(), said
 

@@ -31,6 +31,11 @@ _TOKEN = re.compile(
     r"|(?P<command>\\(?:[A-Za-z]+|.))|(?P<number>\d{1,3}(?:,\d{3})+(?!\d))|(?P<other>.)",
     re.DOTALL,
 )
+_WORDS_STATE = re.compile(
+    r"(?P<every>every .+ is enough)|(?P<no>no .+ is enough)|(?P<nothing>nothing is sent)"
+    r"|(?:All(?:Gather|Reduce|ToAll)|ReduceScatter|Permute)_\{?\w+\}?\(.*"
+)
+_MEANT = {"every": "always", "no": "never", "nothing": "none"}
 _ROOM = re.compile(r"^(?:\\[ ,;:!]|~|\s)+|(?<!\\)(?:\\[ ,;:!]|~|\s)+$")
 _NUMBER_ENDS = re.compile(r"(?:\d|\d\s*\}|\.)\s*(?:\\[ ,;:]|~|\s)*$")
 
@@ -52,14 +57,28 @@ def statements(row: str, before: str = "") -> tuple[list[Statement], str]:
     """
     found: list[Statement] = []
     first = before
-    for claim, when in _claims(_pieces(tidied(row))):
-        sides = [each.strip() for each in _SIGN.split(claim)]
-        signs = _SIGN.findall(claim)
+    pieces = _pieces(tidied(row))
+    if said := _in_words(pieces):
+        return [Statement(*said)], before
+    for claim, when in _claims(pieces):
+        sides, signs = _split(claim)
         if signs and not sides[0]:
             sides[0] = first
         first = sides[0] if signs else first
         found += _chain(sides, signs, tuple(when))
     return found, first
+
+
+def _split(claim: str) -> tuple[list[str], list[str]]:
+    """Return the sides of a claim, and its outermost signs: one in an index, as in a sum, is none of its own."""
+    depth, at, sides, signs = 0, 0, [], []
+    for found in re.finditer(rf"(?P<sign>{_SIGN.pattern})|\\.|[{{}}]", claim, re.DOTALL):
+        depth += (found[0] == "{") - (found[0] == "}")
+        if found["sign"] and depth <= 0:
+            sides.append(claim[at : found.start()].strip())
+            signs.append(found[0])
+            at = found.end()
+    return [*sides, claim[at:].strip()], signs
 
 
 def _chain(sides: Sequence[str], signs: Sequence[str], when: tuple[str, ...]) -> Iterator[Statement]:
@@ -78,6 +97,19 @@ def _chain(sides: Sequence[str], signs: Sequence[str], when: tuple[str, ...]) ->
         equation = sign == "="
         said = f"{sides[0]} {sign} {side}".strip()
         yield Statement(said, when, sides[0], side) if equation else Statement(said, when)
+
+
+def _in_words(pieces: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]] | None:
+    r"""Return what words state, and under which conditions: `\text{every }B\text{ is enough}` is always."""
+    held = [kind == "words" and bool(_CONDITION.match(text)) for kind, text in pieces]
+    until = held.index(True) if True in held else len(pieces)
+    parts = [text for kind, text in pieces[:until] if kind != "gap" or text == ","]
+    said = " ".join(" ".join(parts).replace("\\_", "_").split())
+    found = _WORDS_STATE.fullmatch(said)
+    if found is None:
+        return None
+    _, when = next(_claims([("maths", "x"), *pieces[until:]]))
+    return next((meant for name, meant in _MEANT.items() if found[name]), said), tuple(when)
 
 
 def _claims(pieces: Sequence[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
@@ -170,7 +202,7 @@ def _pieces(row: str) -> list[tuple[str, str]]:
         if token["words"] and not depth:
             body, at = group(row, token.end() - 1)
             if _is_name(current, body, row[at:]):
-                current += row[token.start() : at]
+                current += _named(current, row[token.start() : at])
                 continue
             found += [("maths", current), ("words", body)]
             current = ""
@@ -179,9 +211,8 @@ def _pieces(row: str) -> list[tuple[str, str]]:
             found += [("maths", current), ("gap", text)]
             current = ""
             continue
-        depth += _deeper(text)
-        depth = max(depth, 0)
-        current += text
+        depth = max(depth + (1 if token["words"] else _deeper(text)), 0)
+        current += _named(current, text) if token["words"] else text
     return _lists([*found, ("maths", current)])
 
 
@@ -201,6 +232,11 @@ def _lists(pieces: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def _deeper(token: str) -> int:
     opens = token in ("(", "[", "{", r"\{", r"\lceil", r"\lfloor")
     return opens - (token in (")", "]", "}", r"\}", r"\rceil", r"\rfloor"))
+
+
+def _named(before: str, text: str) -> str:
+    r"""Return a name with a command that says so: behind a number \text would be its unit."""
+    return text if before.rstrip()[-1:] in ("_", "^") else re.sub(r"^\\[a-z]+", r"\\mathit", text)
 
 
 def _is_name(before: str, body: str, after: str) -> bool:

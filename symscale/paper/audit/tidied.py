@@ -20,10 +20,18 @@ _QUANTITY = re.compile(r"\\(qty|SI|num|unit|si)\s*(?:\[[^\]]*\])?(?=\s*\{)")
 _WORDLESS = re.compile(
     r"\\(?:nonumber|notag|displaystyle|textstyle|limits|nolimits|allowbreak|hfill|hfil|noindent|relax|negthinspace)(?![A-Za-z])|&|\{\}"
 )
+_MICRO = re.compile(r"\\mu\s*\\(?:text|mathrm|textrm)\s*\{\s*([A-Za-z]+(?:/[a-z]+)?)\s*\}")
 _SPACES = re.compile(r"\\(?:thinspace|medspace|thickspace|enspace|nobreakspace|space|hskip)(?![A-Za-z])")
 _GROUPED = re.compile(r"(?<=\d)\\thinspace(?=\s*\d{3}(?!\d))")
+_INDEX = re.compile(r"_\s*(?:\\text\s*)?\{(?:[^{}]|\{[^{}]*\})*\}")
+#: Lines of a formula in braces; a product that would read as two million millions.
+_INNER_LINE = re.compile(r"\\\\(?:\[[^\]]*\])?|\\cr(?![A-Za-z])")
+_PREFIX_LIKE = re.compile(r"(?<![\w.])(\d+)([A-Za-jl-z])(?=\s*(?:$|[=<>&]|\\(?:q?quad|text|l|g|[,; ])))")
 _NESTED = re.compile(
     r"\\(?:begin|end)\s*\{(?:aligned|split|gathered|alignedat|multlined|subequations)\}(?:\s*\{\d+\}|\[[tbc]\])?"
+)
+_ROW_TOKEN = re.compile(
+    r"\\begin|\\end|\\(?:left|right)(?![A-Za-z])|\\\\(?:\*|\[[^\]\n]*\])?|\\cr(?![A-Za-z])|\\.|[{}]", re.DOTALL
 )
 _SAME = re.compile(
     r"\\(?:approx|simeq|sim|cong|equiv|coloneqq|triangleq|doteq|coloneq)(?![A-Za-z])|≈|≃|∼|:=|≡|\\stackrel\{[^{}]*\}\{=\}"
@@ -46,10 +54,10 @@ def rows(body: str) -> Iterator[tuple[int, str]]:
     r"""Yield the rows of a formula, cut at its `\\`, each with the place where it begins."""
     body = _NESTED.sub(lambda found: " " * len(found[0]), body)
     start, depth, inner = 0, 0, 0
-    for found in re.finditer(r"\\begin|\\end|\\\\(?:\*|\[[^\]\n]*\])?|\\cr(?![A-Za-z])|\\.|[{}]", body, re.DOTALL):
+    for found in _ROW_TOKEN.finditer(body):
         token = found[0]
         depth += (token == "{") - (token == "}")
-        inner += (token == r"\begin") - (token == r"\end")
+        inner += (token in (r"\begin", r"\left")) - (token in (r"\end", r"\right"))
         if (token[:2] == "\\\\" or token == r"\cr") and depth <= 0 and inner <= 0:
             yield start, body[start : found.start()]
             start = found.end()
@@ -82,12 +90,12 @@ def tidied(row: str) -> str:
     for _ in range(3):
         text = _each(text, _KEPT, lambda body, after: (body, after))
         text = _each(text, _BRACED, _without_note)
-    text = _each(text, _QUANTITY, None)
-    text = _GROUPED.sub("", text)
-    text = _SPACES.sub(" ", _WORDLESS.sub(" ", text))
+    text = _MICRO.sub(r"\\text{ µ\1}", _each(text, _QUANTITY, None))
+    text = _GROUPED.sub("", _INDEX.sub(lambda found: found[0].replace(",", " "), text))
+    text = _SPACES.sub(" ", _INNER_LINE.sub(" ", _WORDLESS.sub(" ", text)))
     for pattern, sign in ((_SAME, "="), (_ABOVE, r"\\ge "), (_BELOW, r"\\le ")):
         text = pattern.sub(sign, text)
-    text = re.sub(r"\s+", " ", text).strip()
+    text = _PREFIX_LIKE.sub(r"\1 \\cdot \2", re.sub(r"\s+", " ", text).strip())
     return re.sub(r"(?:\\[,;:! ]|\s|~)*[.,;](?:\\[,;:! ]|\s)*$", "", text)
 
 
