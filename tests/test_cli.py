@@ -54,7 +54,7 @@ PAGE = "\n".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in 
 BLOCKS = "\n".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 HELPED = [each for command in (cli, *cli.commands.values()) for each in examples(command.help or "")]
 NEEDS_LIBRARY = ("show", "report", "list", "plot")  # test_plots.py runs those of plot
-NEEDS_DOCUMENTS = ("render", "sync")  # test_docs.py runs those of the pages on documents
+NEEDS_DOCUMENTS = ("audit", "render", "sync")  # test_docs.py runs those of the pages on documents
 ELSEWHERE = {*NEEDS_LIBRARY, *NEEDS_DOCUMENTS}
 RUNS = [each for each in (*examples(BLOCKS), *HELPED) if each[0] not in ELSEWHERE and ">" not in each]
 # answers that are wrong, and lines that nothing explains, have exit code 1

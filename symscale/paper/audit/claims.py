@@ -72,7 +72,7 @@ class Spelling:
 
 @dataclass(frozen=True)
 class Found:
-    """The tags of a text with what they cover, formulas without a tag, and formulas that never end."""
+    """The tags of a text with what they may cover, rows of formulas without one, and formulas that never end."""
 
     tagged: tuple[Tagged, ...]
     untagged: tuple[tuple[int, str], ...]
@@ -118,9 +118,7 @@ class _Text:
         display = self.beside(tag)
         if display is not None:
             return Tagged(tag, (self.take(display),))
-        tried = tuple(self.in_text(tag))
-        self.taken |= {claim.at for group in tried for claim in group}
-        return Tagged(tag, tried)
+        return Tagged(tag, tuple(self.in_text(tag)))
 
     def left(self, formula: Formula, kept: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
         """Yield the rows of a formula that state something, carry no tag, and are not kept up to date by blocks."""

@@ -84,8 +84,12 @@ def audited(file: Path, renames: Sequence[str] = ()) -> Report:
 
 def _report(read: Document, texts: Sequence[tuple[Source, Found]]) -> Report:
     findings = [each for source, found in texts for tagged in found.tagged for each in _findings(source, tagged)]
+    taken = [{each.at for tagged in found.tagged for each in _covered(tagged)} for _, found in texts]
     untagged = [
-        Note(source.file, source.line(at), text, source.cell) for source, found in texts for at, text in found.untagged
+        Note(source.file, source.line(at), text, source.cell)
+        for (source, found), judged in zip(texts, taken, strict=True)
+        for at, text in found.untagged
+        if at not in judged
     ]
     notes = [
         Note(source.file, source.line(each.start), f"This formula has no end: {each.close} is missing.", source.cell)
@@ -113,12 +117,21 @@ def _findings(source: Source, tagged: Tagged) -> Iterator[Finding]:
 def _each(tagged: Tagged, request: Request, place: Finding, source: Source) -> Iterator[Finding]:
     """Yield a finding for every line that a tag covers, or that it covers nothing."""
     one = asked(request)
-    covered = next((group for group in tagged.groups if any(_claims(each, one) for each in group)), ())
+    covered = _covered(tagged)
     if not covered:
         yield replace(place, fault=f"{NOTHING}\nWrite it directly before a formula or a number.")
     for claim in covered:
         if _claims(claim, one):
             yield _finding(claim, request, replace(place, line=source.line(claim.at), text=claim.text))
+
+
+def _covered(tagged: Tagged) -> tuple[Claim, ...]:
+    """Return what a tag covers: the first of its groups that claims something, nothing if it names nothing."""
+    try:
+        one = asked(read_request(tagged.tag.sentence))
+    except SymscaleError:
+        return ()
+    return next((group for group in tagged.groups if any(_claims(each, one) for each in group)), ())
 
 
 def _together(found: list[Finding], request: Request) -> list[Finding]:
