@@ -203,6 +203,7 @@ def test_the_package_compiles(made: list[Macro], name: str, tmp_path: Path) -> N
     text = subprocess.run(["pdftotext", "paper.pdf", "-"], cwd=tmp_path, capture_output=True, check=False).stdout
     if text:
         assert text.decode().count("2550") >= (2 if name == "beamer" else 4)
+        assert "tokensperchip" not in text.decode()
 
 
 @pytest.mark.verify

@@ -34,8 +34,8 @@ _PIECES = ("claim", "step", "value")
 class Macro:
     """A formula or a number of a derivation: the words of its name, and how it is written.
 
-    `latex` is for maths; of a number there are `prose` for text and `siunitx` too, and its `value`, exact and in base
-    units of `unit`.
+    `latex` is for maths; of a number there are `prose` for text and `siunitx` for maths too, and its `value`, exact and
+    in base units of `unit`.
     """
 
     request: str
@@ -170,7 +170,7 @@ def _macro(request: Request, settings: Settings, name: str = "") -> Macro:
             said,
             written("latex", env="math", numbers="plain"),
             written("latex", numbers="plain"),
-            written("latex", numbers="siunitx"),
+            written("latex", env="math", numbers="siunitx"),
             written("typst"),
             written("markdown"),
             text or format_quantity(piece.value, piece.unit, digits),

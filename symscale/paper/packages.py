@@ -25,7 +25,7 @@ _HEAD = r"""% Written by `symscale macros`; an edit is lost when it is written a
 \AtBeginDocument{%
   \providecommand\texorpdfstring[2]{#1}%
   \@ifpackageloaded{siunitx}{\@ifpackageloaded{physics}{}{%
-    \@ifundefined{qty}{}{\renewcommand*\symscale@number[3]{#1}}}}{}}
+    \@ifundefined{qty}{}{\renewcommand*\symscale@number[3]{\ensuremath{#1}}}}}{}}
 """
 _FOOT = "\\endinput\n"
 _BOOKMARK = str.maketrans(
