@@ -64,7 +64,8 @@ RUNS = [each for each in RUNS if ">>" not in each and "my.toml" not in each]
 
 
 @pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
-def test_every_printed_example_runs(arguments, capsys):
+def test_every_printed_example_runs(arguments, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
     assert said(capsys, *arguments, code=int(not WRONG.isdisjoint(arguments))).strip()
 
 
