@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from symscale.exercise.answers import files, rows
-from symscale.exercise.conventions import CONVENTIONS, SLIPS
+from symscale.exercise.conventions import CONVENTIONS
 from symscale.exercise.explain import fits, right_if, settings
 from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
+from symscale.exercise.slips import SLIPS
 from symscale.notation.formula import parse_formula
 from symscale.vocabulary import symbol
 
@@ -37,6 +38,22 @@ FOUND = [
     ("alpha", "C/W_hbm", {"C": "197*10^12", "W_hbm": "819*10^9"}, "246", "W_hbm rounded to 8"),
     ("P", "12*D^2*L + 2*V*D", {"D": "8192", "L": "80", "V": "32000"}, "64.42e9", "2*D*V left out"),
     ("alpha", "C/W_hbm", {"C": "197*10^12", "W_hbm": "819*10^9"}, "295", "the figures of h100"),
+    ("bubble", "(p - 1)/m", {"p": "4", "m": "8"}, "0.2727", "the ratio to the whole"),
+    ("bubble", "(p - 1)/(m + p - 1)", {"p": "4", "m": "8"}, "0.375", "the ratio to the rest"),
+    ("T_comms", "2*b*B*D/(X*Y*W_ici)", {"b": "2", "B": "1024", "D": "4096", "X": "4", "Y": "4", "W_ici": "9*10^10"},
+     "186.4e-6", "not split over X and Y"),
+    ("B", "D*F*C/(2*D*F*W_hbm - C*(D + F))", {"D": "4096", "F": "16384", "C": "394*10^12", "W_hbm": "82*10^10"},
+     "267", "products of sizes rounded to 2 digits"),
+    ("B", "C*D/(2*D*W_hbm - 4*C)", {"D": "4096", "C": "197*10^12", "W_hbm": "82*10^10"}, "142.4", "peak and bandwidth"),
+    ("T", "8*D", {"D": "4608"}, "32000", "D cut off to 4000"),
+    ("P", "L*D*(3*F + 2*H*(N_heads + K)) + D*V", {"L": "64", "D": "4096", "F": "16384", "N_heads": "32", "K": "8",
+     "H": "256", "V": "32128"}, "26675773440", "D*V times L as well"),
+    ("bytes", "b*(B*D + D*F)", {"b": "2", "B": "128", "D": "4096", "F": "4096"}, "35.65e6", "B*D counted twice"),
+    ("X", "sqrt(B*N_chips*M_X/(F*M_Y))", {"B": "3*10^6", "F": "13824", "N_chips": "4096", "M_X": "2", "M_Y": "1"},
+     "6.144", "B and F exchanged"),
+    ("T_math", "2*B*D*F/C", {"B": "128", "D": "4096", "F": "4096", "C": "394*10^12", "W_hbm": "810*10^9"}, "5.302e-3",
+     "W_hbm for C"),
+    ("T_comms", "V/W_ici", {"V": "256", "W_ici": "9*10^10"}, "2.84e-8", "10 times too large"),
     ("rate", "W_hbm/M", {"W_hbm": "10^12", "M": "25*10^9"}, "0.025", "one over it"),
     ("B", "b*C/(2*W_ici)", {**V5P, "b": "2"}, "2550", "as it is"),
     ("B", "b*C/(2*W_ici)", {**V5P, "b": "2", "C": "45988*10^10"}, "2554", "cut off"),

@@ -17,10 +17,11 @@ answers the entry.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache, lru_cache
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import sympy as sp
@@ -249,13 +250,22 @@ def half_unit(text: str) -> sp.Expr:
     return sp.Rational(1, 2) * sp.Integer(10) ** (int(exponent or 0) - len(digits))
 
 
+def _points(found: sp.Expr, stated: sp.Expr) -> Iterator[dict[sp.Symbol, sp.Expr]]:
+    """Yield exact points; of all sizes where formulas have branches, which small numbers may not take."""
+    names = sorted(found.free_symbols | stated.free_symbols, key=str)
+    for seed in (3, 7, 11):
+        yield {name: sp.Rational(seed + 5 * n, 1 + n) for n, name in enumerate(names)}
+    if any(each.has(sp.Max, sp.Min, sp.floor, sp.ceiling) for each in (found, stated)):
+        for seed in range(24):
+            random = Random(seed)
+            yield {name: sp.Integer(random.randint(1, 99)) * sp.Integer(10) ** random.randint(-6, 6) for name in names}
+
+
 def same(found: sp.Expr, stated: sp.Expr) -> bool:
     """Compare two formulas at exact points; at none of them may one be without a real value."""
     if found == stated:
         return True
-    names = sorted(found.free_symbols | stated.free_symbols, key=str)
-    for seed in (3, 7, 11):
-        point = {name: sp.Rational(seed + 5 * n, 1 + n) for n, name in enumerate(names)}
+    for point in _points(found, stated):
         values = [found.xreplace(point), stated.xreplace(point)]
         missing = [not each.is_number or each.has(sp.nan, sp.zoo, sp.oo, sp.I) for each in values]
         if any(missing) or sign_of_number(*values) != 0:

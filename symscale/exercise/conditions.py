@@ -18,7 +18,7 @@ from symscale.exercise.reading import Number, Relations
 from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
 from symscale.exercise.units import dimension
-from symscale.exercise.verdict import RIGHT, UNEXPLAINED, WRONG, Verdict
+from symscale.exercise.verdict import RIGHT, UNEXPLAINED, UNIT, WRONG, Verdict
 from symscale.notation.formula import parse_relation
 from symscale.notation.text import relation_text, to_text
 from symscale.quantity.unit import Unit
@@ -41,6 +41,9 @@ def relations(answer: Relations, exercise: Exercise) -> Verdict:
     if nowhere is not None:
         said = f"{relation_text(nowhere.lhs, nowhere.op, nowhere.rhs)} holds nowhere."
         return Verdict(WRONG, said, exercise.headline)
+    missing = _unit(answer, exercise)
+    if missing is not None:
+        return missing
     tried = [each for each in exercise.asked if each.crossover is not None and _concerns(each, stated)]
     if not tried:
         return _quantities(answer, exercise)
@@ -52,6 +55,16 @@ def relations(answer: Relations, exercise: Exercise) -> Verdict:
         return right
     about = right.asked.what if right.asked is not None else ""
     return Verdict(WRONG, f"This is about {about}; {exercise.headline.what} is asked for.")
+
+
+def _unit(answer: Relations, exercise: Exercise) -> Verdict | None:
+    """Judge the unit of a bound, B/X > 2550 GB, as that of a number alone; None where there is none, or it fits."""
+    asked = exercise.headline
+    if answer.number is None or answer.number.unit is None or asked.crossover is None or not list(asked.numbers):
+        return None
+    alone = asked.crossover.headline.unknown in (answer.each[0].lhs, answer.each[0].rhs)
+    found = number(answer.number, exercise) if alone else None
+    return found if found is not None and found.kind == UNIT else None
 
 
 def _as_word(answer: Relations, exercise: Exercise) -> Verdict:
@@ -163,8 +176,26 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
     turned = [Relation(each.lhs, MIRROR[each.op], each.rhs) for each in stated]
     if any(_same(_theirs(turned, ours.unknown), ours) for ours, _, _ in forms):
         return Verdict(WRONG, "The inequality is reversed.", asked, ("the inequality reversed",), step=_step(asked))
+    if _half_of(forms[0][2], forms):
+        return Verdict(WRONG, f"{to_text(found.headline.unknown)} is bounded on both sides, and this is one.", asked)
     upward = [_upward(each) for each in (forms[0][2], forms[0][0])]
     return _by_threshold(border(forms[0][2].cases), asked, found, exercise, upward[0] == upward[1])
+
+
+def _half_of(theirs: Solution, forms: Sequence[tuple[Solution, str, Solution]]) -> bool:
+    """Say whether an answer is one side of an interval that has two."""
+    ends = set(_ends(theirs)) - {sp.S.Zero, sp.oo}
+    for ours, _, _ in forms:
+        for each in (one for case in ours.cases for one in case.intervals):
+            two_sided = each.lo != 0 and each.hi != sp.oo
+            if two_sided and len(ends) == 1 and any(_is_end(end, each) for end in ends):
+                return True
+    return False
+
+
+def _is_end(end: sp.Expr, interval: Interval) -> bool:
+    whole = (sp.ceiling(interval.lo), sp.floor(interval.hi)) if interval.lo.is_number and interval.hi.is_number else ()
+    return end in whole or any(_same_border(end, each) for each in (interval.lo, interval.hi))
 
 
 def _upward(solution: Solution) -> bool:
@@ -229,6 +260,10 @@ def _forms(found: Crossover, exercise: Exercise, values: Mapping[sp.Symbol, sp.E
         yield _closed(_put(general, widths)), note
         if values:
             yield _closed(_put(general, {**widths, **values})), note
+            # numbers for some symbols, and b bytes per element still
+            kept = {name: value for name, value in values.items() if name.name.partition("_")[0] != "b"}
+            if kept != values or widths:
+                yield _closed(_put(general, kept)), note
     if found.numbered:
         numeric = tuple(each.numeric for each in found.numbered)
         yield _closed(Solution(found.relation, found.headline.unknown, numeric)), ""
@@ -346,9 +381,7 @@ def _by_threshold(
     if theirs.is_number:
         whole = replace(exercise, asked=(asked,))
         verdict = number(Number(theirs, max(_half(theirs), abs(theirs) / 10**9), sp.S.One, _base(asked)), whole)
-        if verdict.accepted and not along:
-            return Verdict(WRONG, "The number is right, its direction is not.", asked)
-        return verdict
+        return verdict if along else _turned(verdict)
     edges = dict.fromkeys(edge for ours, _ in _forms(found, exercise, {}) if (edge := border(ours.cases)) is not None)
     values = {name: value for one in asked.settings for name, value in one.values.items()}
     settings = [Setting(edge, values, found.headline.unknown, at=_step(asked)) for edge in edges]
@@ -359,10 +392,21 @@ def _by_threshold(
     if not any(each.harmless for each in known):
         known += on_other_terms(asked, exercise, is_formula(theirs))
     if known:
-        return explained(known, asked, exercise, None)
+        verdict = explained(known, asked, exercise, None)
+        return verdict if along else _turned(verdict)
     if shorter:
         return shorter[0]
     return Verdict(WRONG, UNEXPLAINED, asked)
+
+
+def _turned(verdict: Verdict) -> Verdict:
+    """Return the verdict on a border whose direction is the other one."""
+    if verdict.accepted:
+        return replace(verdict, kind=WRONG, said="The number is right, its direction is not.")
+    if not verdict.diagnosis:
+        return verdict
+    said = f"The inequality is reversed, and the border is that of {verdict.diagnosis[0]}."
+    return replace(verdict, kind=WRONG, said=said, diagnosis=("the inequality reversed", *verdict.diagnosis))
 
 
 def _base(asked: Asked) -> Unit | None:

@@ -8,8 +8,8 @@ formula and keeps what gives the number. So nothing is claimed that has not been
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from functools import cache
 
 import sympy as sp
 
@@ -17,11 +17,8 @@ from symscale.derivation.proof import known_dimensions
 from symscale.errors import UnitError
 from symscale.exercise.setting import Setting
 from symscale.frozen import dataclass
-from symscale.machine import machine, machines
-from symscale.notation.numbers import format_number
 from symscale.notation.text import to_text
 from symscale.quantity import dimension_of, parse_unit
-from symscale.solve.exact import value_at
 from symscale.vocabulary import symbol
 
 
@@ -39,23 +36,24 @@ TWO, HALF = sp.Integer(2), Q(1, 2)
 #: Bandwidths that count both directions, and those that count one.
 BOTH, ONE = ("W_ici",), ("W_link", "W_nvlink", "W_node", "W_leaf", "W_pcie", "W_dcn", "W_ib")
 WIDTHS = {"fp32": sp.Integer(4), "bf16": TWO, "int8": sp.S.One, "int4": HALF}
-MANY = {"L": "layer", "N_chips": "chip", "N_core": "core"}
+MANY = {"L": "layer", "N_chips": "chip", "N_core": "core", "tokens": "token", "B": "token"}
 BINARY = {"TiB": "TB", "GiB": "GB", "MiB": "MB", "KiB": "kB"}
 BYTE, SECOND = parse_unit("B").dimension, parse_unit("s").dimension
+SHARE = re.compile(r"bubble|share|fraction|idle|overhead", re.IGNORECASE)
 #: A sum of more terms is not taken apart.
 MOST_TERMS = 8
 
 
 def directions(found: Setting) -> Iterator[Reading]:
     """One direction of a link, or both; several axes of a torus."""
-    for name in _named(found, *BOTH):
-        yield Reading(f"one direction of each link ({name}/2)", _times(found, name, HALF), (name,))
+    for name in named(found, *BOTH):
+        yield Reading(f"one direction of each link ({name}/2)", times(found, name, HALF), (name,))
         for axes in (2, 3):
-            yield Reading(f"{axes} physical axes ({axes}*{name})", _times(found, name, sp.Integer(axes)), (name,))
+            yield Reading(f"{axes} physical axes ({axes}*{name})", times(found, name, sp.Integer(axes)), (name,))
         if any(each.p % 3 == 0 or each.q % 3 == 0 for each in found.expr.atoms(sp.Rational)):
-            yield Reading(f"one of three physical axes ({name}/3)", _times(found, name, Q(1, 3)), (name,))
-    for name in _named(found, *ONE):
-        yield Reading(f"both directions of each link (2*{name})", _times(found, name, TWO), (name,))
+            yield Reading(f"one of three physical axes ({name}/3)", times(found, name, Q(1, 3)), (name,))
+    for name in named(found, *ONE):
+        yield Reading(f"both directions of each link (2*{name})", times(found, name, TWO), (name,))
 
 
 def widths(found: Setting) -> Iterator[Reading]:
@@ -74,10 +72,10 @@ def units(found: Setting) -> Iterator[Reading]:
     if moved is None or not moved.is_number:
         return
     for power, (binary, plain) in zip((4, 3, 2, 1), BINARY.items(), strict=True):
-        # sixteenths, for what is a part of an array
-        if (16 * moved / 1024**power).is_Integer:
+        # sixteenths, for what is a part of an array, in the prefix that a number of this size is written with
+        if (16 * moved / 1024**power).is_Integer and 1 <= moved / 1024**power < 1024:
             yield Reading(f"{binary} read as {plain}", found.scaled(Q(1000, 1024) ** power))
-        if (16 * moved / 1000**power).is_Integer:
+        if (16 * moved / 1000**power).is_Integer and 1 <= moved / 1000**power < 1000:
             yield Reading(f"{plain} read as {binary}", found.scaled(Q(1024, 1000) ** power))
 
 
@@ -107,13 +105,13 @@ def multiply_adds(found: Setting) -> Iterator[Reading]:
     if found.name.startswith("FLOPs") and found.name != "FLOPs_vector":
         yield Reading("a multiply-add as one FLOP", found.scaled(HALF))
     else:
-        for name in _named(found, "C"):
-            yield Reading("a multiply-add as one FLOP", _times(found, name, TWO), (symbol("FLOPs"),))
+        for name in named(found, "C"):
+            yield Reading("a multiply-add as one FLOP", times(found, name, TWO), (symbol("FLOPs"),))
 
 
 def shards(found: Setting) -> Iterator[Reading]:
     """Every shard counted, X - 1 read as X."""
-    for total in _sums(found):
+    for total in sums(found):
         axis = next(iter(total.free_symbols), None)
         if axis is not None and total == axis - 1:
             words = f"every shard counted, {axis} for {axis} - 1"
@@ -122,7 +120,7 @@ def shards(found: Setting) -> Iterator[Reading]:
 
 def latency(found: Setting) -> Iterator[Reading]:
     """No latency of hops."""
-    for name in _named(found, "T_hop"):
+    for name in named(found, "T_hop"):
         yield Reading("no latency of hops", found.put({name: sp.S.Zero}), (name,))
 
 
@@ -137,20 +135,23 @@ def overlaps(found: Setting) -> Iterator[Reading]:
 def heads(found: Setting) -> Iterator[Reading]:
     """Query heads for heads of keys and values, and the other way round."""
     for one, other in (("K", "N_heads"), ("N_heads", "K")):
-        for name in _named(found, one):
+        for name in named(found, one):
             yield Reading(f"{other} heads for {one}", found.of(found.expr.xreplace({name: symbol(other)})), (name,))
 
 
 def masks(found: Setting) -> Iterator[Reading]:
     """Half the keys, which a causal mask leaves; or all of them."""
-    for name in _named(found, "S"):
-        yield Reading("half the keys, as a causal mask leaves them", _times(found, name, HALF), (name,))
-        yield Reading("twice the keys, without a causal mask", _times(found, name, TWO), (name,))
+    for name in named(found, "S"):
+        yield Reading("half the keys, as a causal mask leaves them", times(found, name, HALF), (name,))
+        yield Reading("twice the keys, without a causal mask", times(found, name, TWO), (name,))
 
 
 def gates(found: Setting) -> Iterator[Reading]:
     """An MLP of two matrices for one of three with its gate, and the other way round."""
     both = {symbol("D"), symbol("F")}
+    # of counts: what is sent is 3 D F for other reasons
+    if found.name.partition("_")[0] not in ("P", "FLOPs", "M", "bytes", "T") or found.name == "T_comms":
+        return
     terms = [each for each in found.expr.atoms(sp.Mul) if both <= each.free_symbols and each.args[0].is_Integer]
     for had, has, words in ((3, 2, "an MLP of two matrices, without its gate"), (2, 3, "an MLP of three, with a gate")):
         other = {each: each * Q(has, had) for each in terms if each.args[0] % had == 0}
@@ -162,84 +163,35 @@ def totals(found: Setting) -> Iterator[Reading]:
     """One of many: a layer, a chip, a core; or all of them."""
     for name, word in MANY.items():
         count = found.values.get(symbol(name), sp.S.One)
-        if _named(found, name):
+        if named(found, name):
             yield Reading(f"one {word} ({name} = 1)", found.put({symbol(name): sp.S.One}), (symbol(name),))
         elif count != 1:
             yield Reading(f"the total of all {count} {word}s", found.scaled(count))
             yield Reading(f"the share of one of {count} {word}s", found.scaled(1 / count))
 
 
+def shares(found: Setting) -> Iterator[Reading]:
+    """A part of the whole, or its ratio to the rest: p - 1 of m + p - 1, or of m."""
+    if SHARE.search(found.name) and found.value.is_number and found.value > 0:
+        yield Reading("the ratio to the whole, x/(1 + x)", found.of(found.expr / (1 + found.expr)))
+        if found.value < 1:
+            yield Reading("the ratio to the rest, x/(1 - x)", found.of(found.expr / (1 - found.expr)))
+
+
+def unsharded(found: Setting) -> Iterator[Reading]:
+    """A whole array for the part of a chip: one mesh axis forgotten, or all of them."""
+    axes = [each for each in named(found, "X", "Y", "Z") if found.values.get(each) != 1]
+    for group in [[each] for each in axes] + ([axes] if len(axes) > 1 else []):
+        words = " and ".join(map(str, group))
+        yield Reading(f"arrays not split over {words}", found.put(dict.fromkeys(group, sp.S.One)), tuple(group))
+
+
 def passes(found: Setting) -> Iterator[Reading]:
     """The forward pass alone, the backward pass alone, or both: of FLOPs, and of the time they take."""
-    if found.name.startswith("FLOPs") or (found.name.startswith("T_") and _named(found, "C")):
+    if found.name.startswith("FLOPs") or (found.name.startswith("T_") and named(found, "C")):
         yield Reading("the forward pass alone, a third of the work", found.scaled(Q(1, 3)))
         yield Reading("the backward pass alone, two thirds of the work", found.scaled(Q(2, 3)))
         yield Reading("the backward pass as well, three times the work", found.scaled(sp.Integer(3)))
-
-
-def peaks(found: Setting) -> Iterator[Reading]:
-    """The peak of another dtype, or of sparse matrices."""
-    for name in _named(found, "C"):
-        yield Reading("twice the peak, that of int8 or of structured sparsity", _times(found, name, TWO), (name,))
-        yield Reading("half the peak", _times(found, name, HALF), (name,))
-
-
-def rounded(found: Setting) -> Iterator[Reading]:
-    """Values rounded before they are put in."""
-    for digits in (3, 2, 1):
-        near = {name: _rounded(value, digits) for name, value in found.used.items() if value.is_Rational}
-        changed = {name: value for name, value in near.items() if value != found.values[name]}
-        for name, value in changed.items():
-            yield Reading(f"{to_text(name)} rounded to {format_number(value)}", found.put({name: value}), (name,))
-        if len(changed) > 1:
-            word = "digit" if digits == 1 else "digits"
-            yield Reading(f"every value rounded to {digits} {word}", found.put(changed))
-
-
-def intermediate(found: Setting) -> Iterator[Reading]:
-    """A quantity on the way to the answer rounded, or cut off, before it is used."""
-    for name, part in found.parts.items():
-        if name == found.name or not part.free_symbols or part == found.expr:
-            continue
-        value = value_at(part, found.values)
-        for rest in (found.expr / part, found.expr * part):
-            if value.is_Rational and len(rest.free_symbols) < len(found.expr.free_symbols):
-                for digits in (3, 2, 1):
-                    for near in {_rounded(value, digits), _cut(value, digits)} - {value}:
-                        factor = near / value if rest == found.expr / part else value / near
-                        yield Reading(f"{name} taken as {format_number(near)}", found.scaled(factor))
-
-
-def left_out(found: Setting) -> Iterator[Reading]:
-    """One term of a sum left out."""
-    for total in _sums(found):
-        if len(total.args) <= MOST_TERMS and not any(term.is_number for term in total.args):
-            for term in total.args:
-                if not term.could_extract_minus_sign():
-                    yield Reading(f"{to_text(term)} left out", found.of(found.expr.xreplace({total: total - term})))
-
-
-def chips(found: Setting) -> Iterator[Reading]:
-    """The figures of another chip."""
-    own = {name: value for name, value in found.used.items() if name.name.partition("_")[0] in ("C", "W", "M", "T")}
-    own = {name: value for name, value in own.items() if any(name in figures(each) for each in machines())}
-    for each in machines() if own else ():
-        there = figures(each)
-        if own.keys() <= there.keys() and any(there[name] != own[name] for name in own):
-            yield Reading(f"the figures of {each}", found.put({name: there[name] for name in own}))
-
-
-@cache
-def figures(chip: str) -> dict[sp.Symbol, sp.Expr]:
-    """Return the figures of a chip by symbol, its peak in bf16 where it has one."""
-    found = machine(chip)
-    dtype = "bf16" if "bf16" in dict(found.peaks) else None
-    return {symbol(name): value for name, value in found.constants(dtype).items()}
-
-
-def upside_down(found: Setting) -> Iterator[Reading]:
-    """One over the answer."""
-    yield Reading("one over it", found.of(1 / found.expr))
 
 
 Readings = tuple[Callable[[Setting], Iterator[Reading]], ...]
@@ -258,31 +210,20 @@ CONVENTIONS: Readings = (
     gates,
     totals,
     passes,
+    shares,
 )
-#: What else may go another way, one at a time.
-SLIPS: Readings = (peaks, rounded, intermediate, left_out, chips, upside_down)
-#: Those under which an answer is as good: only the units, the limit or the rounding are others.
-HARMLESS: Readings = (units, shards, latency, overlaps, rounded, intermediate)
-#: Those that come near to almost any number when they may be coarse.
-ROUNDINGS: Readings = (rounded, intermediate)
 
 
-def _named(found: Setting, *names: str) -> list[sp.Symbol]:
+def named(found: Setting, *names: str) -> list[sp.Symbol]:
+    """Return the symbols of some names that a formula has."""
     return [symbol(name) for name in names if symbol(name) in found.expr.free_symbols]
 
 
-def _times(found: Setting, name: sp.Symbol, factor: sp.Expr) -> Setting:
+def times(found: Setting, name: sp.Symbol, factor: sp.Expr) -> Setting:
+    """Return a setting with a symbol a number of times as large."""
     return found.of(found.expr.xreplace({name: factor * name}))
 
 
-def _sums(found: Setting) -> list[sp.Expr]:
+def sums(found: Setting) -> list[sp.Expr]:
+    """Return the sums of a formula."""
     return sorted(found.expr.atoms(sp.Add), key=to_text)
-
-
-def _rounded(value: sp.Expr, digits: int) -> sp.Expr:
-    return Q(f"{float(value):.{digits - 1}e}")
-
-
-def _cut(value: sp.Expr, digits: int) -> sp.Expr:
-    unit = Q(10) ** (int(f"{float(value):e}".partition("e")[2]) - digits + 1)
-    return sp.floor(value / unit) * unit

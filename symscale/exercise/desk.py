@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import replace
 from typing import NoReturn
 
 import sympy as sp
@@ -12,14 +13,18 @@ from symscale.errors import SymscaleError
 from symscale.exercise.conditions import relations
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.judge import formula, number
-from symscale.exercise.names import aliases, known, multiplied
+from symscale.exercise.names import aliases, known, multiplied, named
 from symscale.exercise.reading import Answer, Formula, Number, Relations, Sent, Sizes, Word, read_answer
 from symscale.exercise.structures import collectives, mesh, with_axes, word
 from symscale.exercise.table import rows, table
-from symscale.exercise.verdict import RIGHT, WRONG, Verdict
+from symscale.exercise.verdict import CONVENTION, RIGHT, WRONG, Verdict
 
 #: Signs that the notation of programs has in two spellings.
 SPELLED = {"·": "*", "→": "->", "\\cdot": "*", "\\to": "->", "\\rightarrow": "->"}
+
+
+KILO = re.compile(r"(?<=[\d ])KB\b")
+MULTIPLE = re.compile(r"(\d+)([A-Z])")
 
 
 def check(exercise: Exercise, text: str, defined: Collection[sp.Symbol] = ()) -> Verdict:
@@ -41,6 +46,15 @@ def check(exercise: Exercise, text: str, defined: Collection[sp.Symbol] = ()) ->
         verdict = _judged(known(answer, exercise, defined), exercise)
     except SymscaleError as refused:
         return _of_letters(plain, answer, exercise) or _raised(refused)
+    binary = KILO.sub("KiB", text)
+    if verdict.kind == WRONG and binary != text:
+        kibi = check(exercise, binary, defined)
+        said = "It is right with KB read as KiB."
+        return replace(kibi, kind=CONVENTION, said=said, diagnosis=("KB read as KiB",)) if kibi.accepted else verdict
+    letter = MULTIPLE.fullmatch(plain.strip())
+    if not verdict.accepted and letter and letter[2] in named(exercise):
+        # 6P is no number of peta
+        return _judged(known(read_answer(f"{letter[1]}*{letter[2]}", names), exercise, defined), exercise)
     if verdict.accepted or not isinstance(answer, Formula | Relations):
         return verdict
     again = _of_letters(plain, answer, exercise)

@@ -16,9 +16,10 @@ from symscale.derivation.minimum import Optimised
 from symscale.derivation.registry import blackboard, ids
 from symscale.derivation.terms import OWN, Terms
 from symscale.errors import SymscaleError
-from symscale.exercise.answers import ROUNDED, Row, files, known, read, rows, words
+from symscale.exercise.answers import ROUNDED, Row, close, files, known, read, rows, words
 from symscale.exercise.compiled import BOTH
 from symscale.exercise.setting import Setting, everything, stated
+from symscale.exercise.statements import of_a_condition, of_a_quantity
 from symscale.frozen import dataclass
 from symscale.notation.text import to_text
 from symscale.solve.exact import value_at
@@ -26,8 +27,9 @@ from symscale.solve.exact import value_at
 
 @dataclass(frozen=True)
 class Asked:
-    """One thing that is asked for: a quantity, with every way in which the derivation states it, the last first.
+    """One thing that is asked for: a quantity, with every form in which the derivation states it, the last first.
 
+    `elsewhere` is what the derivation calls by the same name for other values, another pass or another question.
     A condition has its crossover as well, the size of a mesh axis its optimum, and where the answer is words, such as
     yes or the collectives of a pass, these. `ask` is the question in the author's words, where there is one.
     """
@@ -39,6 +41,7 @@ class Asked:
     words: str = ""
     sent: tuple[tuple[str, tuple[str, ...], str], ...] | None = None
     ask: Ask | None = None
+    elsewhere: tuple[Setting, ...] = ()
 
     @property
     def numbers(self) -> Iterator[tuple[Setting, sp.Expr]]:
@@ -141,7 +144,7 @@ def _asked_by(ask: Ask, id: str, d: Builder, there: list[Asked]) -> Asked:
         # once it is evaluated a crossover has its number, and the board has that one
         found = next(each for each in d.crossovers if each.relation == relation)
         about = found.headline.unknown
-        return Asked(to_text(about), _about(about, list(everything(id, terms=d.terms))), found, ask=ask)
+        return replace(_condition(found, list(everything(id, terms=d.terms)), d), ask=ask)
     if isinstance(about, Layer):
         about = f"collectives {next(iter(about.costs))}"
     if isinstance(about, Optimised):
@@ -165,15 +168,15 @@ def _all_of(id: str, d: Builder) -> Iterator[Asked]:
         unknown = crossover.headline.unknown
         if to_text(unknown) not in seen:
             seen.add(to_text(unknown))
-            yield Asked(to_text(unknown), _about(unknown, found), crossover)
+            yield _condition(crossover, found, d)
     for best in reversed(d.optima):
         if str(best.variable) not in seen:
             seen.add(str(best.variable))
-            yield Asked(str(best.variable), _about(best.variable, found), optimum=best)
+            yield replace(_quantity(best.variable, found, d), optimum=best)
     for each in reversed(found):
         if each.name not in seen and each.sign == "==" and each.of_what.free_symbols:
             seen.add(each.name)
-            yield Asked(each.name, _about(each.of_what, found))
+            yield _quantity(each.of_what, found, d)
     if d.layer is not None:
         for name in d.layer.costs:
             yield Asked(f"collectives {name}", sent=_sent(d.layer, name))
@@ -184,8 +187,29 @@ def _sent(layer: Layer, name: str) -> tuple[tuple[str, tuple[str, ...], str], ..
     return tuple((each.kind, each.axes, each.value) for each in found)
 
 
+def _condition(crossover: Crossover, found: list[Setting], d: Builder) -> Asked:
+    unknown = crossover.headline.unknown
+    there = _about(unknown, found)
+    kept = of_a_condition(there, crossover, _widths(d))
+    return Asked(to_text(unknown), kept, crossover, elsewhere=_others(there, kept))
+
+
+def _quantity(what: sp.Expr, found: list[Setting], d: Builder) -> Asked:
+    there = _about(what, found)
+    kept = of_a_quantity(there, d.steps, _widths(d))
+    return Asked(to_text(what), kept, elsewhere=_others(there, kept))
+
+
 def _about(what: sp.Expr, found: list[Setting]) -> tuple[Setting, ...]:
     return tuple(each for each in reversed(found) if each.of_what == what)
+
+
+def _others(there: tuple[Setting, ...], kept: tuple[Setting, ...]) -> tuple[Setting, ...]:
+    return tuple(each for each in there if each not in kept)
+
+
+def _widths(d: Builder) -> Mapping[sp.Symbol, sp.Expr]:
+    return dict(d.layer.typed.numbers) if d.layer is not None else {}
 
 
 def _of_row(row: Row, terms: Terms) -> Exercise:
@@ -206,10 +230,13 @@ def _of_row(row: Row, terms: Terms) -> Exercise:
     if row.formula:
         settings = (Setting(ROUNDED[row.whole](read(row.formula)), put),)
     else:
-        wanted = read(row.quantity)
-        settings = tuple(reversed([_whole(each, row) for each in stated(row.derivation, wanted, put, terms)]))
-    asked = (Asked(row.quantity or "answer", settings, None if row.formula else _crossover(row, terms)),)
-    return Exercise(row.id, title, "", row.derivation, asked, layer, terms, row)
+        found = [_whole(each, row) for each in stated(row.derivation, read(row.quantity), put, terms)]
+        there = _meant_first(tuple(reversed(found)), row)
+        d = blackboard(row.derivation, terms)
+        settings = of_a_quantity(there, d.steps, _widths(d))
+        asked = (Asked(row.quantity, settings, _crossover(row, settings, d), elsewhere=_others(there, settings)),)
+        return Exercise(row.id, title, "", row.derivation, asked, layer, terms, row)
+    return Exercise(row.id, title, "", row.derivation, (Asked("answer", settings),), layer, terms, row)
 
 
 def on_terms(row: Row, terms: Terms) -> Row:
@@ -219,13 +246,21 @@ def on_terms(row: Row, terms: Terms) -> Row:
     return replace(row, given=given, on=terms.on if row.on and terms.on else row.on)
 
 
-def _crossover(row: Row, terms: Terms) -> Crossover | None:
+def _meant_first(there: tuple[Setting, ...], row: Row) -> tuple[Setting, ...]:
+    """Return the statements of a row's quantity, that which the row is about before the others."""
+    value = row.ours or row.printed
+    meant = next((each for each in there if value and close(each.value, value, "" if row.ours else row.within)), None)
+    return there if meant is None else (meant, *(each for each in there if each is not meant))
+
+
+def _crossover(row: Row, settings: tuple[Setting, ...], d: Builder) -> Crossover | None:
     """Return the condition on what a row asks for, without the derivation's numbers where the row has its own."""
     wanted = read(row.quantity)
-    found = [each for each in blackboard(row.derivation, terms).crossovers if each.headline.unknown == wanted]
+    found = [each for each in d.crossovers if each.headline.unknown == wanted]
     if not found:
         return None
-    return replace(found[-1], numbered=()) if row.given or row.on or row.model or row.whole else found[-1]
+    meant = next((each for each in reversed(found) if of_a_condition(settings, each, _widths(d))), found[-1])
+    return replace(meant, numbered=()) if row.given or row.on or row.model or row.whole else meant
 
 
 def _passes(words: str) -> tuple[str, ...]:

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import sympy as sp
 
 from symscale.errors import NotationError, SymscaleError
-from symscale.exercise.conventions import figures
 from symscale.exercise.exercise import Exercise
 from symscale.exercise.judge import MOST_NAMED, on_other_terms, within
 from symscale.exercise.reading import Number, read_answer
 from symscale.exercise.search import Found, search
 from symscale.exercise.setting import Setting
+from symscale.exercise.slips import figures
 from symscale.machine import machines
 from symscale.notation.formula import parse_formula
 from symscale.quantity.literal import NUMBER

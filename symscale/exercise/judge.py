@@ -11,12 +11,13 @@ from symscale.derivation.crossover import border
 from symscale.derivation.registry import blackboard
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import same
-from symscale.exercise.conventions import ROUNDINGS, Reading
+from symscale.exercise.conventions import CONVENTIONS, Reading, Readings
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.reading import Formula, Number
-from symscale.exercise.rewritten import rewritten
+from symscale.exercise.rewritten import other_passes, rewritten
 from symscale.exercise.search import Fits, Found, search
 from symscale.exercise.setting import Setting
+from symscale.exercise.slips import COARSE, MANY_READINGS, SLIPS
 from symscale.exercise.units import by_unit, in_named_time, unit_fits
 from symscale.exercise.verdict import CONVENTION, LEADING, RIGHT, UNEXPLAINED, WRONG, Verdict
 from symscale.notation.numbers import format_number
@@ -33,11 +34,15 @@ NEARBY = sp.Rational(1, 100)
 #: A term of at most this part of the whole may be left out to leading order.
 SMALL = sp.Rational(1, 4)
 MOST_NAMED, MOST_FORMS = 3, 6
+#: The rank of other terms: conventions are named before them.
+LAST = 100
 
 
 def number(answer: Number, exercise: Exercise) -> Verdict:
     """Judge a number: the headline first, then by conventions, then what else the derivation states."""
     asked = _named(answer.named, exercise)
+    if _two_sided(asked):
+        return Verdict(WRONG, f"{asked.what} is bounded on both sides: write the interval.", asked)
     found = [(setting, value) for setting, value in asked.numbers]
     if not found:
         return _without_numbers(answer, exercise, asked)
@@ -55,19 +60,23 @@ def number(answer: Number, exercise: Exercise) -> Verdict:
     setting, value = found[0]
     if _too_few(answer, value, asked):
         return Verdict(WRONG, f"{answer.value} falls short: part of a chip is one more.", asked)
-    far = abs(answer.value - value) > NEARBY * abs(value)
-    known = [
-        each
-        for setting, _ in found[:MOST_NAMED]
-        for each in search(setting, within(answer), _pairs(answer), ROUNDINGS if far else ())
-        if not (each.how and each.readings)
-    ]
+    known = _searched(answer, [setting for setting, _ in found[:MOST_NAMED]], value)
     if not any(each.harmless for each in known):
         known += on_other_terms(asked, exercise, within(answer))
+    if not known:
+        known = _roundings(answer, [setting for setting, _ in found[:MOST_NAMED]])
     if known:
         return explained(known, asked, exercise, _ratio(answer.value, value))
     other = _another(answer, exercise, asked)
     return Verdict(WRONG, other or UNEXPLAINED, asked, ratio=_ratio(answer.value, value))
+
+
+def _two_sided(asked: Asked) -> bool:
+    """Say whether a condition is an interval with two borders."""
+    if asked.crossover is None:
+        return False
+    intervals = [each for case in asked.crossover.headline.cases for each in case.intervals]
+    return any(each.lo != 0 and each.hi != sp.oo for each in intervals)
 
 
 def _found(answer: Number, value: sp.Expr, asked: Asked) -> Verdict:
@@ -84,11 +93,12 @@ def _found(answer: Number, value: sp.Expr, asked: Asked) -> Verdict:
 def on_other_terms(asked: Asked, exercise: Exercise, fits: Fits) -> list[Found]:
     """Return the other terms on which the derivation, written again, says what `fits`: a number or a formula."""
     found: dict[str, Found] = {}
-    for words, harmless, again in rewritten(asked, exercise):
+    others = [(words, False, again) for words, again in other_passes(asked, exercise)]
+    for words, harmless, again in (*others, *rewritten(asked, exercise)):
         forms = [each.expr for each in _typed(again, exercise)]
         how = next((said for form in (again.value, *forms) if (said := fits(form)) is not None), None)
         if how is not None:
-            found.setdefault(words, Found((Reading(words, again),), again, how, harmless))
+            found.setdefault(words, Found((Reading(words, again),), again, how, harmless, LAST))
     return list(found.values())
 
 
@@ -168,6 +178,28 @@ def _pairs(answer: Number) -> int:
     return 2 if answer.half * 100 <= abs(answer.value) else 1
 
 
+def _searched(answer: Number, settings: list[Setting], value: sp.Expr) -> list[Found]:
+    """Return the conventions and slips that give a number; roundings only where it is near the value."""
+    without: Readings = () if _pairs(answer) == 2 else MANY_READINGS
+    without += COARSE if abs(answer.value - value) > NEARBY * abs(value) else ()
+    known = [each for one in settings for each in search(one, within(answer), _pairs(answer), without)]
+    return [each for each in known if not (each.how and each.readings)]
+
+
+def _roundings(answer: Number, settings: list[Setting]) -> list[Found]:
+    """Return the roundings that give a number far from the value, which are slips: those of values that go in."""
+    if not _precise(answer):
+        return []
+    only = tuple(kind for kind in (*CONVENTIONS, *SLIPS) if kind not in COARSE)
+    known = [each for one in settings for each in search(one, within(answer), 1, only)]
+    return [replace(each, harmless=False) for each in known if each.readings and not each.how]
+
+
+def _precise(answer: Number) -> bool:
+    """Say whether a number is written to 0.4 % or better."""
+    return bool(answer.half * 250 <= abs(answer.value))
+
+
 def explained(found: list[Found], asked: Asked, exercise: Exercise, ratio: float | None) -> Verdict:
     """Return the verdict on an answer that conventions or slips give: the harmless ones are named first."""
     found = list(_simplest(found))
@@ -188,7 +220,7 @@ def explained(found: list[Found], asked: Asked, exercise: Exercise, ratio: float
 def _simplest(found: list[Found]) -> Iterator[Found]:
     """Yield what explains an answer, the simplest first, without what only adds to a simpler one."""
     kept: list[set[str]] = []
-    for each in sorted(found, key=lambda one: len(one.readings)):
+    for each in sorted(found, key=lambda one: (len(one.readings), one.rank)):
         words = {reading.words for reading in each.readings}
         if not any(one < words for one in kept):
             kept.append(words)
@@ -207,11 +239,21 @@ def _parting(found: Found, exercise: Exercise) -> int:
 
 
 def _another(answer: Number, exercise: Exercise, asked: Asked) -> str:
-    """Say which other quantity of the derivation has this value, if one has."""
+    """Say which other quantity of the derivation has this value, or the same one in another place, if one has."""
+    for one in asked.elsewhere:
+        value = one.value
+        if value.is_number and value.is_real and _close(answer, value):
+            return _said_elsewhere(one, asked, exercise)
     for each in exercise.asked:
         if each is not asked and any(_close(answer, value) for _, value in each.numbers):
             return f"This is {each.what}, and {asked.what} is asked for."
     return ""
+
+
+def _said_elsewhere(one: Setting, asked: Asked, exercise: Exercise) -> str:
+    """Say where a derivation calls something else by the same name."""
+    title = blackboard(exercise.derivation).steps[one.at - 1].title if exercise.derivation and one.at else ""
+    return f"Step {one.at} says this of {asked.what} ({title}), which is not what is asked for." if title else ""
 
 
 def _rounding(answer: Number, value: sp.Expr) -> str:
@@ -252,6 +294,9 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
         known += [one for each in written for one in on_other_terms(asked, exercise, is_formula(each))]
     if known:
         return explained(known, asked, exercise, None)
+    place = next((one for one in asked.elsewhere for each in written if same(each, one.expr)), None)
+    if place is not None:
+        return Verdict(WRONG, _said_elsewhere(place, asked, exercise), asked, step=place.at)
     if dropped:
         return dropped[0]
     for other in exercise.asked:
@@ -290,6 +335,9 @@ def defined(expr: sp.Expr, exercise: Exercise, asked: Asked) -> sp.Expr:
         names = [one.expr for one in each.settings if one.expr.free_symbols]
         if names and each.settings[0].of_what.is_Symbol and each.settings[0].of_what not in wanted:
             meaning[each.settings[0].of_what] = names[-1]
+    if exercise.layer is not None:
+        sizes = {symbol(axis): size for axis, size in exercise.layer.program.mesh.items() if str(size).isdigit()}
+        meaning |= {axis: sp.Integer(str(size)) for axis, size in sizes.items() if axis not in wanted}
     rates = sorted((name for name in wanted if name.name.startswith("W_")), key=str)
     if rates and symbol("alpha") not in wanted:
         meaning[symbol("alpha")] = symbol("C") / rates[0]

@@ -40,6 +40,9 @@ def aliases(exercise: Exercise) -> dict[str, str]:
     rates = sorted(name for name in wanted if name.startswith("W_"))
     if "W" not in names and len(rates) == 1:
         found |= dict.fromkeys(RATES, rates[0])
+    # T = 10.4 ms is said of the one time that is asked for
+    if "T" not in names and exercise.headline.what.startswith("T_"):
+        found["T"] = exercise.headline.what
     return found | {f"W_{name[2:].upper()}": name for name in names if name.startswith("W_")}
 
 
@@ -49,6 +52,17 @@ def multiplied(text: str, exercise: Exercise) -> str:
     if not _RELATION.search(text):
         return text
     return _FACTOR.sub(lambda found: f"{found[1]}*{found[2]}" if found[2] in names else found[0], text)
+
+
+def named(exercise: Exercise) -> set[str]:
+    """Return the names of the symbols that an exercise speaks of, wherever its derivation states what is asked for."""
+    elsewhere = {
+        name.name
+        for each in exercise.asked
+        for one in each.elsewhere
+        for name in one.expr.free_symbols | one.of_what.free_symbols
+    }
+    return _names(exercise.asked) | elsewhere
 
 
 def _names(asked: Collection[Asked]) -> set[str]:
@@ -103,7 +117,7 @@ def known(answer: Answer, exercise: Exercise, more: Collection[sp.Symbol] = ()) 
     bounded(answer, exercise)
     put = [pair for each in exercise.asked for one in each.settings for pair in one.values.items()]
     given = {name.name for key, value in put for name in {key, *value.free_symbols}}
-    names = _names(exercise.asked) | given | {each.name for each in more}
+    names = named(exercise) | given | {each.name for each in more}
     for each in sorted({name for side in _sides(answer) for name in side.free_symbols}, key=str):
         if each.name not in names and entry(each.name) is None and each.name.partition("_")[0] not in FAMILIES:
             there = ", ".join(sorted(names)[:12])

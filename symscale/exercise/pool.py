@@ -45,7 +45,10 @@ def listed(chapter: str = "") -> list[str]:
 def asked_rows() -> Iterator[Row]:
     """Yield the rows of printed answers that answer a question of the book."""
     for file in files():
-        yield from (row for row in rows(file.stem) if _ASKED.match(row.id) and not row.not_modelled)
+        for row in rows(file.stem):
+            # a formula that is a bare number asks nothing
+            if _ASKED.match(row.id) and not row.not_modelled and not row.formula.strip().replace(".", "").isdigit():
+                yield row
 
 
 def questions(chapter: str = "") -> Iterator[Question]:

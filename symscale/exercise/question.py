@@ -91,7 +91,7 @@ def question(one: Exercise, vary: int | None = None) -> Question:
         _title(one, vary),
         board.source if board is not None else "",
         tuple(line for each in programs for text in each.lines if isinstance(text, str) for line in text.splitlines()),
-        _setting(programs, one.layer),
+        _setting(programs, one.layer, any(str(each.name).partition("_")[0] == "b" for each in givens)),
         givens,
         machine.title if machine is not None and any(str(each.name) in constants for each in givens) else "",
         vary,
@@ -185,8 +185,11 @@ def _givens(one: Exercise, asked: Asked, setting: Setting | None, kind: str) -> 
     for name in sorted(used, key=lambda each: (_rate(str(each)), str(each))):
         if used[name].is_number:
             # without heads K is a dimension of an array, like I and J
-            array = str(name) == "K" and not {"H", "N_heads", "G"} & {str(each) for each in used}
-            yield Given(name, quantity(name, used[name], one.layer), "" if array else _meaning(str(name)))
+            names = {str(each) for each in used}
+            array = str(name) == "K" and not {"H", "N_heads", "G"} & names
+            # beside b, bytes of every element, b_m is something else
+            other = str(name).startswith("b_") and "b" in names
+            yield Given(name, quantity(name, used[name], one.layer), "" if array or other else _meaning(str(name)))
 
 
 def _meshes(one: Exercise) -> dict[sp.Symbol, sp.Expr]:
@@ -229,10 +232,13 @@ def _programs(one: Exercise, asked: Asked, at: int, kind: str, ready: bool) -> l
     return found[-1:] if alone else found
 
 
-def _setting(steps: list[Step], layer: Layer | None) -> str:
-    """Return where the meshes lie, and the dtype where all arrays have one that the program does not name."""
+def _setting(steps: list[Step], layer: Layer | None, widths: bool) -> str:
+    """Return where the meshes lie, and the dtype where all arrays have one that is said nowhere else.
+
+    `widths` says that bytes per element are given.
+    """
     said = list(dict.fromkeys(each.reason for each in steps if isinstance(each.reason, str)))
-    if steps and layer is not None:
+    if steps and layer is not None and not widths:
         dtypes = {layer.typed.dtype[name] for name in layer.program.leaves}
         if len(dtypes) == 1 and next(iter(dtypes)) not in layer.program.text:
             said.append(f"Arrays are in {dtypes.pop()}.")

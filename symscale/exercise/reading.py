@@ -15,8 +15,10 @@ from symscale.errors import NotationError, SymscaleError
 from symscale.exercise.wording import cleaned, compared
 from symscale.frozen import dataclass
 from symscale.notation.formula import parse_formula, parse_relation
-from symscale.quantity import PURE, Unit, parse_quantity, parse_unit
+from symscale.quantity import PURE, Amount, Unit, dimension_of, parse_quantity, parse_unit
+from symscale.quantity.literal import NUMBER
 from symscale.solve.relation import Relation
+from symscale.vocabulary import symbol
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,10 @@ class Formula:
 
 @dataclass(frozen=True)
 class Relations:
-    """Relations that all have to hold."""
+    """Relations that all have to hold; `number` is the one number of a single one, as it is written."""
 
     each: tuple[Relation, ...]
+    number: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,11 @@ _AND = re.compile(r"\s+and\s+|\s*;\s*|\s*,\s*(?=[A-Za-z\\][^,]*[<>=≤≥])|\\te
 _LIKE_A_NUMBER = re.compile(r"[+-]?[\d.,_]+\s*[A-Za-zµμ$%][\w/ $%µμ]*")
 _COUNTED = re.compile(r"\s+(?:token|chip|element|layer|byte|second|FLOP|sequence|param)s?(?:\s*(?:per|/)\s*[a-z]+)?$")
 _PROSE = re.compile(r"(?<![\\_{\w])(?!(?:sqrt|max|min|log|exp|ceil|floor|alpha|beta)\b)[a-z]{2,}(?![\w}])")
-_ARITHMETIC = re.compile(r"([\d\s.,^*/+(){}×·-]*[\d)}])\s*([A-Za-zµ%$][\w/ µ%$]*)")
-_OVER = re.compile(r"\s+([/÷*×·])\s+(?=\(?\d)")
+_ARITHMETIC = re.compile(r"((?:[\d\s.,^*/+(){}×·-]|(?<=\d)e(?=[\d+-]))*[\d)}])\s*([A-Za-zµ%$][\w/ µ%$]*)")
+_OVER = re.compile(r"[\s)][/÷*×·]\s+(?=\(?\d)")
+_AMOUNT = re.compile(rf"(?<![\w.^]){NUMBER}\s+[A-Za-zµ%$]\w*(?:/[A-Za-z]\w*)?")
+_FRACTION = re.compile(r"(\w/\w+)\s+(?=\()")
+_UPRIGHT = re.compile(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}")
 _NOTHING = re.compile(r"no (?:communication|collectives?)|nothing is (?:sent|communicated)", re.IGNORECASE)
 _DIGITS = re.compile(r"[+-]?(\d[\d,_ ]*(?:\{,\}\d+)*\.?\d*|\.\d+)")
 
@@ -167,6 +173,7 @@ def _word(text: str) -> Word | None:
 
 def _sent(text: str) -> Sent | None:
     found, at = [], 0
+    text = _UPRIGHT.sub(r"\1", text)
     while at < len(text):
         match = _COLLECTIVE.match(text, at)
         if match is None or match.end() == at:
@@ -201,7 +208,14 @@ def _stated(text: str, spelling: Spelling) -> Answer:
                 raise NotationError("these are too many relations", text=text, position=0, hint="write what matters")
     if len(relations) == 1 and relations[0].op == "==":
         return _equation(text, spelling)
-    return Relations(tuple(relations))
+    return Relations(tuple(relations), _alone(text, spelling) if len(relations) == 1 else None)
+
+
+def _alone(text: str, spelling: Spelling) -> Number | None:
+    """Return the number on one side of a relation."""
+    sides = [each for each in _SIDES.split(text)[::2] if each.strip()]
+    found = [_value(each, text, spelling) for each in sides]
+    return next((each for each in found if isinstance(each, Number)), None)
 
 
 def _equation(text: str, spelling: Spelling) -> Answer:
@@ -249,17 +263,20 @@ def _value(part: str, text: str, spelling: Spelling) -> Number | Formula:
 
 def _rate(plain: str) -> Number | None:
     """Return what products and quotients of quantities write: 459 TFLOP/s / 180 GB/s; None where it is none."""
-    signs, parts = _OVER.findall(plain), _OVER.split(plain)[::2]
-    value, dimension = sp.S.One, PURE
-    for sign, part in zip(["*", *signs], parts, strict=True):
-        try:
-            amount = parse_quantity(part.strip().removeprefix("(").removesuffix(")").strip())
-        except SymscaleError:
-            return None
-        if sign in "/÷" and not amount.value:
-            return None
-        value = value / amount.value if sign in "/÷" else value * amount.value
-        dimension = dimension / amount.unit.dimension if sign in "/÷" else dimension * amount.unit.dimension
+    amounts: dict[sp.Symbol, Amount] = {}
+
+    def named(match: re.Match[str]) -> str:
+        amounts[symbol(f"q_{len(amounts) + 1}")] = parse_quantity(match[0])
+        return f"(q_{len(amounts)})"
+
+    try:
+        expr = parse_formula(_AMOUNT.sub(named, plain)).expr
+        value = expr.xreplace({name: each.value for name, each in amounts.items()})
+        dimension = dimension_of(expr, {str(name): each.unit.dimension for name, each in amounts.items()})
+    except SymscaleError:
+        return None
+    if not (value.is_number and value.is_real and value.is_finite):
+        return None
     # FLOPs per byte count tokens, in the dtype that is meant
     unit = None if dimension in (PURE, PURE / parse_unit("B").dimension) else Unit(sp.S.One, dimension, str(dimension))
     return Number(value, abs(value) / 10**9, sp.S.Zero, unit)
@@ -287,6 +304,8 @@ def _formula(plain: str, spelling: Spelling, unread: SymscaleError | None) -> Nu
     except NotationError as fault:
         if _PROSE.search(plain):
             raise (unread or fault) from None
+        # C/W (X-1)/X is a product of fractions
+        plain = _FRACTION.sub(r"\1*", plain)
         try:
             found = parse_formula(plain, implicit=True, aliases=spelling.aliases).expr
         except NotationError:

@@ -1,14 +1,17 @@
-"""The derivation written again on other terms: other overlaps of times, another dtype."""
+"""The derivation written again on other terms: other overlaps of times, another dtype, other passes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from symscale.cost import times
 from symscale.derivation.terms import Terms
 from symscale.errors import SymscaleError
-from symscale.exercise.exercise import Asked, Exercise
-from symscale.exercise.setting import Setting, everything
+from symscale.exercise.answers import same
+from symscale.exercise.compiled import BOTH
+from symscale.exercise.exercise import Asked, Exercise, exercise
+from symscale.exercise.setting import Setting
 
 OVERLAPS = {
     "max": "all communication overlapped",
@@ -16,25 +19,44 @@ OVERLAPS = {
     "sum": "nothing overlapped",
 }
 DTYPES = ("int8", "fp32")
+TIMES = {"T_math": "math", "T_comms": "comms", "T_hbm": "hbm"}
+PASSES = {"forward pass alone": ("forward",), "backward pass alone": ("backward",), "both passes": BOTH}
 OTHERS = [
     *((words, Terms(overlap=kind), True) for kind, words in OVERLAPS.items()),
     *((f"everything in {dtype}", Terms(dtype=dtype), False) for dtype in DTYPES),
 ]
 
 
-def rewritten(asked: Asked, exercise: Exercise) -> Iterator[tuple[str, bool, Setting]]:
-    """Yield in words other terms, whether they are harmless, and what the derivation says of a quantity on them.
-
-    Terms on which the derivation cannot be written are left out.
-    """
-    if not exercise.derivation or not asked.settings or exercise.layer is None:
+def other_passes(asked: Asked, one: Exercise) -> Iterator[tuple[str, Setting]]:
+    """Yield in words the other passes of the program, and what a time that is asked for is in them."""
+    layer, settings = one.layer, asked.settings
+    if layer is None or not settings or asked.what not in TIMES:
         return
-    what, more = asked.settings[0].of_what, dict(asked.settings[0].values)
+    found = {}
+    for words, names in PASSES.items():
+        costs = [layer.costs[name] for name in names if name in layer.costs]
+        if len(costs) == len(names):
+            found[words] = getattr(times(costs, layer.kinds, layer.axes), TIMES[asked.what])
+    if any(same(settings[0].expr, each) for each in found.values()):
+        for words, expr in found.items():
+            if not same(settings[0].expr, expr) and expr != 0:
+                yield f"the {words}", settings[0].of(expr)
+
+
+def rewritten(asked: Asked, one: Exercise) -> Iterator[tuple[str, bool, Setting]]:
+    """Yield in words other terms, whether they are harmless, and what the exercise asks for on them.
+
+    Terms on which the derivation cannot be written, or on which nothing changes, are left out.
+    """
+    if not one.derivation or not asked.settings or one.layer is None:
+        return
+    own = {(each.expr, each.value) for each in asked.settings}
     for words, other, harmless in OTHERS:
-        terms = replace(exercise.terms, overlap=other.overlap, dtype=other.dtype or exercise.terms.dtype)
+        terms = replace(one.terms, overlap=other.overlap, dtype=other.dtype or one.terms.dtype)
         try:
-            found = [each for each in everything(exercise.derivation, {}, terms) if each.of_what == what]
+            again = next((each for each in exercise(one.id, terms=terms).asked if each.what == asked.what), None)
         except SymscaleError:
             continue
-        for each in reversed(found):
-            yield words, harmless, each if each.values or each.value.is_number else each.put(more)
+        for each in again.settings if again is not None else ():
+            if (each.expr, each.value) not in own:
+                yield words, harmless, each

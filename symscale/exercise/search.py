@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import sympy as sp
 
-from symscale.exercise.conventions import CONVENTIONS, HARMLESS, SLIPS, Reading, Readings
+from symscale.exercise.conventions import CONVENTIONS, Reading, Readings, bits
 from symscale.exercise.setting import Setting
+from symscale.exercise.slips import HARMLESS, SLIPS
 from symscale.frozen import dataclass
 
 #: Says how a value is what was printed: "" as it is, words such as "cut off", or None where it is not.
@@ -17,12 +18,16 @@ Fits = Callable[[sp.Expr], str | None]
 
 @dataclass(frozen=True)
 class Found:
-    """Conventions that lead from a setting to a number, none for the setting itself, and how the number fits."""
+    """Conventions that lead from a setting to a number, none for the setting itself, and how the number fits.
+
+    Those of a lower `rank` are more usual.
+    """
 
     readings: tuple[Reading, ...]
     setting: Setting
     how: str = ""
     harmless: bool = True
+    rank: int = 0
 
     def __str__(self) -> str:
         return "; ".join((*(each.words for each in self.readings), *([self.how] if self.how else [])))
@@ -49,18 +54,19 @@ def _fitting(level: Iterable[Found], fits: Fits) -> list[Found]:
 
 
 def _one(start: Setting, without: Readings) -> Iterator[Found]:
-    for kind in (*CONVENTIONS, *SLIPS):
+    for rank, kind in enumerate((*CONVENTIONS, *SLIPS)):
         for each in kind(start) if kind not in without else ():
-            yield Found((each,), each.setting, harmless=kind in HARMLESS)
+            yield Found((each,), each.setting, harmless=kind in HARMLESS, rank=rank)
 
 
 def _two(start: Setting) -> Iterator[Found]:
-    for at, kind in enumerate(CONVENTIONS):
+    several = [kind for kind in CONVENTIONS if kind is not bits]
+    for at, kind in enumerate(several):
         for one in kind(start):
-            for other in CONVENTIONS[at + 1 :]:
+            for other in several[at + 1 :]:
                 for each in other(one.setting):
                     both = kind in HARMLESS and other in HARMLESS
-                    yield Found((one, each), each.setting, harmless=both)
+                    yield Found((one, each), each.setting, harmless=both, rank=at)
 
 
 def _fits(found: Found, fits: Fits) -> str | None:

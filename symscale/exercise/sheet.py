@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from symscale.errors import SymscaleError
@@ -16,6 +18,8 @@ from symscale.frozen import dataclass
 
 KEYS = ("id", "answer", "what", "vary")
 EXAMPLE = '[[answer]]\nid = "training/fsdp"\nanswer = "B/X > C/W"'
+#: What stands between the lines of a working in one: 4BDF/(XC) > 4DF/W => B/X > C/W.
+FOLLOWS = re.compile(r"(?<=[\w)}])\s*(?:=>|⇒|\\(?:Rightarrow|implies)\b)\s*(?=[^=<>]*[<>≤≥])(?<=[\w)} ])")
 LARGEST, MOST_ANSWERS = 2_000_000, 10_000
 
 
@@ -104,6 +108,7 @@ def _entry(row: dict[str, object], number: int, path: Path) -> Entry:
 def judged(entry: Entry) -> Judged:
     """Judge one answer; several lines are a working. Raises SymscaleError where it cannot be read."""
     asked = varied(entry.id, entry.what, entry.vary)
+    entry = replace(entry, answer=FOLLOWS.sub("\n", entry.answer))
     lines = len(entry.answer.strip().splitlines())
     if (lines > 1 and not rows(entry.answer)) or (lines == 1 and is_chain(entry.answer)):
         found = working(asked, entry.answer)

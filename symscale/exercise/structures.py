@@ -74,7 +74,7 @@ def _ranked(answer: Sizes, asked: Asked) -> Verdict:
         return Verdict(RIGHT, "", asked)
     if chosen not in losses:
         return Verdict(WRONG, f"{chosen} does not divide the chips.", asked)
-    more = losses[chosen] - losses[least]
+    more = (1 + losses[chosen]) / (1 + losses[least]) - 1
     kind = LEADING if more <= SMALL_LOSS else WRONG
     return Verdict(kind, f"It takes {format_number(100 * more, 3)} % longer than the best mesh.", asked)
 

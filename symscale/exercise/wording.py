@@ -16,12 +16,12 @@ _POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "quadrilli
 _NAMED = re.compile(rf"(?<![\w.])(\d[\d,_]*(?:\.\d+)?)\s*({'|'.join(_POWERS)})\b", re.IGNORECASE)
 _BILLIONS = re.compile(r"(?<![\w.])(\d[\d,_]*(?:\.\d+)?)\s*B(?=\s+(?:param|token|FLOP))")
 _BOXED = re.compile(r"(?<=[\d.}])(?:\\[,; ]|~|\s)*\\(?:text|mathrm|rm|textrm|operatorname)\s*\{\s*([^{}]*?)\s*\}")
-_MICRO = re.compile(r"(?<=\d)\s*(?:\\[,; ])?\s*\\mu\s*(?=(?:s|m)\b|\\(?:text|mathrm|rm)\s*\{\s*s\s*\})")
+_MICRO = re.compile(r"(?<=\d)\s*(?:\\[,; ])?\s*\\mu\s*(?:\\(?:text|mathrm|rm)\s*\{\s*(s|m)\s*\}|(s|m)\b)")
 _SPACES = re.compile(r"(?<=\d)\s*\\[,; ]\s*(?=[A-Za-zµ])")
 #: Signs in words, the longer ones first; "is" and "must be" in front of them say nothing more.
 _COMPARED = {
-    ">=": r"\\gtrsim|at least|no (?:less|fewer|smaller) than|not (?:less|fewer|smaller) than|(?:from )?upwards? of",
-    "<=": r"\\lesssim|at most|up to|no (?:more|greater|larger) than|not (?:more|greater|larger) than",
+    ">=": r"\\gtrsim|≳|at least|no (?:less|fewer|smaller) than|not (?:less|fewer|smaller) than|(?:from )?upwards? of",
+    "<=": r"\\lesssim|≲|at most|up to|no (?:more|greater|larger) than|not (?:more|greater|larger) than",
     ">": r"(?:more|greater|larger|bigger|longer) than|above|exceed(?:s|ing)?",
     "<": r"(?:less|fewer|smaller|shorter) than|below",
 }
@@ -29,6 +29,8 @@ _SIGNS = [
     (re.compile(rf"(?<!\w)(?:(?:is|are|has to be|must be|should be|must|should)\s+)?(?:{words})(?![\w}}])", re.I), sign)
     for sign, words in _COMPARED.items()
 ]
+_THE_ANSWER = re.compile(r"^(?:the )?answer(?: is\b|:|\s*=)\s*", re.IGNORECASE)
+_UPPER = re.compile(r"(?<=[\d ])KB\b")
 _TIMES = re.compile(r"(?<=\d)\s*[x×]$")
 _AROUND = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("`", "`"))
 
@@ -39,13 +41,14 @@ def cleaned(text: str) -> str:
     Dollar signs, "hence", a full stop and double blanks go; "8.5 billion" is 8.5e9, "311 milliseconds" and
     "311 \\text{ ms}" are 311 ms, and "2x" is 2.
     """
-    plain = " ".join(text.split())
+    plain = " ".join(text.replace("\N{FRACTION SLASH}", "/").split())
     for left, right in _AROUND:
         if plain.startswith(left) and plain.endswith(right) and len(plain) > len(left) + len(right):
             plain = plain[len(left) : -len(right)].strip()
-    plain = plain[:-1].rstrip() if plain.endswith(".") else plain
+    plain = _THE_ANSWER.sub("", plain[:-1].rstrip() if plain.endswith(".") else plain)
     plain = JOINED.sub("", plain)
-    plain = _BOXED.sub(r" \1", _MICRO.sub(" µ", plain))
+    plain = _UPPER.sub("kB", plain)
+    plain = _BOXED.sub(r" \1", _MICRO.sub(lambda found: f" µ{found[1] or found[2]}", plain))
     plain = _NAMED.sub(lambda found: f"{found[1]}e{_POWERS[found[2].lower()]}", _SPACES.sub(" ", plain))
     plain = _SPELLED.sub(lambda found: _PREFIXES[found[1].lower()] + _BASES[found[2].lower()], plain)
     return _TIMES.sub("", _BILLIONS.sub(r"\1e9", plain))

@@ -87,7 +87,8 @@ def working(exercise: Exercise, text: str) -> Working:
 
 def is_chain(text: str) -> bool:
     """Say whether a line is a chain of equals signs, a working of its own: M = 2*64*128 = 16384."""
-    return len(_EQUAL.findall(text)) > 1 and not re.search(r"[<>≤≥,;]|\\[lg]eq?\b|\band\b", text)
+    sizes = re.search(r"=\s*[\d*^]+\s+[A-Z]\w*\s*=", text)
+    return len(_EQUAL.findall(text)) > 1 and not sizes and not re.search(r"[<>≤≥,;]|\\[lg]eq?\b|\band\b", text)
 
 
 class _Reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from random import Random
 
 import sympy as sp
@@ -14,8 +14,12 @@ from symscale.solve.relation import Case, Point, Relation, Solution, sign_of_num
 Sample = dict[sp.Symbol, sp.Rational]
 #: So many points of all sizes are tried to find some of a case.
 TRIES = 40
-#: At so many points at least two answers have to be defined to be compared.
-FEWEST = 3
+#: At so many points at least two answers have to be defined, and have a border, to be compared.
+FEWEST = 5
+#: So many points of all sizes are always tried: a branch of a minimum may not be taken at small numbers.
+SEVERAL = 16
+#: So many points of all sizes are tried until there are as many.
+MOST_POINTS = 600
 
 
 def verify(solution: Solution, samples: int = 40, seed: int = 0) -> None:
@@ -55,9 +59,14 @@ def same(first: Solution, second: Solution, samples: int = 60, seed: int = 0) ->
     random = Random(seed)
     names = sorted(set(_other_symbols(first)) | set(_other_symbols(second)), key=str)
     relevant = [*_guides(first), *_guides(second)]
-    compared = 0
-    points = (_near(random, names, relevant) for _ in range(samples))
-    for values in chain(points, _in_each_case([*first.cases, *second.cases], names, random)):
+    compared = telling = 0
+    near = (_near(random, names, relevant) for _ in range(samples))
+    cases = [*first.cases, *second.cases]
+    bounded = any(end not in (0, sp.oo) for case in cases for each in case.intervals for end in (each.lo, each.hi))
+    wide = _of_all_sizes(names, random)
+    for values in chain(near, _in_each_case(cases, names, random), islice(wide, SEVERAL), wide):
+        if compared >= samples + SEVERAL and telling >= (FEWEST if bounded else 0):
+            break
         try:
             one, other = _case_at(first, values), _case_at(second, values)
             probes = [*_probes(one, values, random), *_probes(other, values, random)]
@@ -66,8 +75,9 @@ def same(first: Solution, second: Solution, samples: int = 60, seed: int = 0) ->
         except UndecidedError:
             continue  # a border is not real here, or is nothing over nothing
         compared += 1
-    if compared < FEWEST:
-        raise UndecidedError("there are too few points at which both answers are defined")
+        telling += bool(_ends(one, values) or _ends(other, values))
+    if compared < FEWEST or (bounded and telling < FEWEST):
+        raise UndecidedError("there are too few points at which both answers are defined and have a border")
     return True
 
 
@@ -147,12 +157,21 @@ def _in_each_case(cases: Sequence[Case], names: Sequence[sp.Symbol], random: Ran
     for case in (each for each in cases if each.when):
         found = 0
         for _ in range(TRIES):
-            values = {name: _number(random, True) * sp.Integer(10) ** random.randint(-12, 12) for name in names}
+            values = _of_any_size(names, random)
             if case.applies(values):
                 yield values
                 found += 1
             if found == 3:
                 break
+
+
+def _of_all_sizes(names: Sequence[sp.Symbol], random: Random) -> Iterator[Sample]:
+    """Yield points of all sizes: borders that are negative at small numbers say nothing there."""
+    return (_of_any_size(names, random) for _ in range(MOST_POINTS))
+
+
+def _of_any_size(names: Sequence[sp.Symbol], random: Random) -> Sample:
+    return {name: _number(random, True) * sp.Integer(10) ** random.randint(-12, 12) for name in names}
 
 
 def _number(random: Random, wide: bool) -> sp.Rational:
