@@ -45,7 +45,6 @@ FOUND = [
     ("B", "D*F*C/(2*D*F*W_hbm - C*(D + F))", {"D": "4096", "F": "16384", "C": "394*10^12", "W_hbm": "82*10^10"},
      "267", "products of sizes rounded to 2 digits"),
     ("B", "C*D/(2*D*W_hbm - 4*C)", {"D": "4096", "C": "197*10^12", "W_hbm": "82*10^10"}, "142.4", "peak and bandwidth"),
-    ("T", "8*D", {"D": "4608"}, "32000", "D cut off to 4000"),
     ("P", "L*D*(3*F + 2*H*(N_heads + K)) + D*V", {"L": "64", "D": "4096", "F": "16384", "N_heads": "32", "K": "8",
      "H": "256", "V": "32128"}, "26675773440", "D*V times L as well"),
     ("bytes", "b*(B*D + D*F)", {"b": "2", "B": "128", "D": "4096", "F": "4096"}, "35.65e6", "B*D counted twice"),

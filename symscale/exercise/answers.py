@@ -258,7 +258,7 @@ def _points(found: sp.Expr, stated: sp.Expr) -> Iterator[dict[sp.Symbol, sp.Expr
     if any(each.has(sp.Max, sp.Min, sp.floor, sp.ceiling) for each in (found, stated)):
         for seed in range(24):
             random = Random(seed)
-            yield {name: sp.Integer(random.randint(1, 99)) * sp.Integer(10) ** random.randint(-6, 6) for name in names}
+            yield {name: sp.Integer(random.randint(1, 99)) * sp.Integer(10) ** random.randint(0, 12) for name in names}
 
 
 def same(found: sp.Expr, stated: sp.Expr) -> bool:

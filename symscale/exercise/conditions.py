@@ -382,7 +382,14 @@ def _by_threshold(
         whole = replace(exercise, asked=(asked,))
         verdict = number(Number(theirs, max(_half(theirs), abs(theirs) / 10**9), sp.S.One, _base(asked)), whole)
         return verdict if along else _turned(verdict)
-    edges = dict.fromkeys(edge for ours, _ in _forms(found, exercise, {}) if (edge := border(ours.cases)) is not None)
+    unknown = found.headline.unknown
+    edges: dict[sp.Expr, None] = {}
+    for ours, _ in _forms(found, exercise, {}):
+        edge = border(ours.cases)
+        if edge is not None and ours.unknown == unknown:
+            edges[edge] = None
+        elif edge is not None and same_formula(theirs, edge):
+            return Verdict(WRONG, f"This is the border of {to_text(ours.unknown)}, not of {to_text(unknown)}.", asked)
     values = {name: value for one in asked.settings for name, value in one.values.items()}
     settings = [Setting(edge, values, found.headline.unknown, at=_step(asked)) for edge in edges]
     shorter = [one for each in settings if along and (one := leading(theirs, each, asked)) is not None]

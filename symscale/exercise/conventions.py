@@ -72,10 +72,11 @@ def units(found: Setting) -> Iterator[Reading]:
     if moved is None or not moved.is_number:
         return
     for power, (binary, plain) in zip((4, 3, 2, 1), BINARY.items(), strict=True):
-        # sixteenths, for what is a part of an array, in the prefix that a number of this size is written with
-        if (16 * moved / 1024**power).is_Integer and 1 <= moved / 1024**power < 1024:
+        # sixteenths, for what is a part of an array; a round number of one kind is none of the other
+        whole = [(16 * moved / base**power).is_Integer for base in (1024, 1000)]
+        if whole[0] and not whole[1]:
             yield Reading(f"{binary} read as {plain}", found.scaled(Q(1000, 1024) ** power))
-        if (16 * moved / 1000**power).is_Integer and 1 <= moved / 1000**power < 1000:
+        if whole[1] and not whole[0]:
             yield Reading(f"{plain} read as {binary}", found.scaled(Q(1024, 1000) ** power))
 
 

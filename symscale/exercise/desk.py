@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import sympy as sp
 
-from symscale.errors import SymscaleError
+from symscale.errors import SymscaleError, UndecidedError
 from symscale.exercise.conditions import relations
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.judge import formula, number
@@ -46,6 +46,9 @@ def check(exercise: Exercise, text: str, defined: Collection[sp.Symbol] = ()) ->
         verdict = _judged(known(answer, exercise, defined), exercise)
     except SymscaleError as refused:
         return _of_letters(plain, answer, exercise) or _raised(refused)
+    except (TypeError, ValueError, ArithmeticError) as fault:
+        # roots of what is negative, and numbers of hundreds of digits, are beyond the algebra underneath
+        raise UndecidedError(f"{text[:60]!r} could not be decided.", hint="Write it in a simpler form.") from fault
     binary = KILO.sub("KiB", text)
     if verdict.kind == WRONG and binary != text:
         kibi = check(exercise, binary, defined)

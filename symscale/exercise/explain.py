@@ -9,6 +9,7 @@ import sympy as sp
 from symscale.exercise.answers import Row, close, half_unit, known, read
 from symscale.exercise.search import Fits, search
 from symscale.exercise.setting import Setting, stated
+from symscale.exercise.slips import OF_READERS
 
 #: Fewer digits than these fit too many pairs of conventions, and too many values that are cut off, to mean anything.
 TELLING_DIGITS = 3
@@ -19,7 +20,7 @@ def right_if(row: Row) -> tuple[str, ...]:
     if not row.printed or row.printed in ("yes", "no"):
         return ()
     pairs = _digits(row.printed) >= TELLING_DIGITS
-    found = [search(each, fits(row.printed, row.within), 2 if pairs else 1) for each in settings(row)]
+    found = [search(each, fits(row.printed, row.within), 2 if pairs else 1, OF_READERS) for each in settings(row)]
     return tuple(dict.fromkeys(str(one) for each in found for one in each))
 
 

@@ -91,7 +91,7 @@ def question(one: Exercise, vary: int | None = None) -> Question:
         _title(one, vary),
         board.source if board is not None else "",
         tuple(line for each in programs for text in each.lines if isinstance(text, str) for line in text.splitlines()),
-        _setting(programs, one.layer, any(str(each.name).partition("_")[0] == "b" for each in givens)),
+        _setting(programs, one.layer, setting.used if setting is not None else {}),
         givens,
         machine.title if machine is not None and any(str(each.name) in constants for each in givens) else "",
         vary,
@@ -232,13 +232,11 @@ def _programs(one: Exercise, asked: Asked, at: int, kind: str, ready: bool) -> l
     return found[-1:] if alone else found
 
 
-def _setting(steps: list[Step], layer: Layer | None, widths: bool) -> str:
-    """Return where the meshes lie, and the dtype where all arrays have one that is said nowhere else.
-
-    `widths` says that bytes per element are given.
-    """
+def _setting(steps: list[Step], layer: Layer | None, used: Mapping[sp.Symbol, sp.Expr]) -> str:
+    """Return where the meshes lie, and the dtype of all arrays, but where other bytes per element are given."""
     said = list(dict.fromkeys(each.reason for each in steps if isinstance(each.reason, str)))
-    if steps and layer is not None and not widths:
+    other = layer is not None and any(used.get(name, width) != width for name, width in layer.typed.numbers.items())
+    if steps and layer is not None and not other:
         dtypes = {layer.typed.dtype[name] for name in layer.program.leaves}
         if len(dtypes) == 1 and next(iter(dtypes)) not in layer.program.text:
             said.append(f"Arrays are in {dtypes.pop()}.")

@@ -196,10 +196,11 @@ def _collective(match: re.Match[str]) -> tuple[str, tuple[str, ...], str]:
 def _stated(text: str, spelling: Spelling) -> Answer:
     """Return the number, the formula or the relations of a text."""
     relations: list[Relation] = []
-    for clause in _AND.split(text):
+    clauses = _clauses(text)
+    for clause in clauses:
         pieces = _SIDES.split(clause)
         if len(pieces) == 1:
-            if relations or len(_AND.split(text)) > 1:
+            if relations or len(clauses) > 1:
                 raise NotationError("a relation needs a sign", text=text, position=text.find(clause))
             return _value(clause, text, spelling)
         for (left, sign), (right, _) in pairwise(zip(pieces[::2], [*pieces[1::2], ""], strict=True)):
@@ -216,6 +217,17 @@ def _alone(text: str, spelling: Spelling) -> Number | None:
     sides = [each for each in _SIDES.split(text)[::2] if each.strip()]
     found = [_value(each, text, spelling) for each in sides]
     return next((each for each in found if isinstance(each, Number)), None)
+
+
+def _clauses(text: str) -> list[str]:
+    """Return the relations of a text: a comma between brackets separates arguments."""
+    found, last = [], 0
+    for match in _AND.finditer(text):
+        inside = text[last : match.start()]
+        if all(inside.count(left) == inside.count(right) for left, right in ("()", "[]", "{}")):
+            found.append(inside)
+            last = match.end()
+    return [*found, text[last:]]
 
 
 def _equation(text: str, spelling: Spelling) -> Answer:

@@ -51,9 +51,6 @@ def rounded(found: Setting) -> Iterator[Reading]:
         changed = {name: value for name, value in near.items() if value != found.values[name]}
         for name, value in changed.items():
             yield Reading(f"{to_text(name)} rounded to {format_number(value)}", found.put({name: value}), (name,))
-            short = _cut(found.values[name], digits)
-            if short != value:
-                yield Reading(f"{to_text(name)} cut off to {format_number(short)}", found.put({name: short}), (name,))
         rates = {name: value for name, value in changed.items() if name.name.partition("_")[0] in ("C", "W")}
         if len(rates) > 1:
             yield Reading(f"peak and bandwidth rounded to {digits} {word}", found.put(rates))
@@ -199,6 +196,8 @@ HARMLESS: Readings = (units, shards, latency, overlaps, shares, rounded, interme
 COARSE: Readings = (rounded, intermediate)
 #: Those that are many: a number of one or two digits is not told by them.
 MANY_READINGS: Readings = (twice, in_brackets, other_rates, swapped)
+#: Those that an author does not make in print.
+OF_READERS: Readings = (*MANY_READINGS, unsharded, tens)
 
 
 def _rounded(value: sp.Expr, digits: int) -> sp.Expr:

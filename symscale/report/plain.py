@@ -102,7 +102,7 @@ def statements(program: str) -> list[str]:
     """Return a program on one line, or each of its statements on a line of its own if that is too long."""
     if len(program) <= WIDTH - len(_EQUATION):
         return [program]
-    return program.replace("; ", ";\n").split("\n")
+    return program.replace("; ", "\n").split("\n")
 
 
 def folded(lines: list[str], width: int = WIDTH - len(_EQUATION)) -> list[str]:

@@ -375,10 +375,17 @@ def _with_border(wide: Piece, thin: Piece) -> Piece | None:
     lhs, rhs = differing[0]
     if theirs[lhs, rhs] != 2 or not (lhs.is_Symbol and rhs.is_number):
         return None
+    if any(_pole(end, lhs, rhs) for each in wide.intervals for end in (each.lo, each.hi)):
+        return None
     if _at(wide.intervals, lhs, rhs) != _at(thin.intervals, lhs, rhs):
         return None
     kept = tuple((*c[:2], c[2] | 2 if c[:2] == (lhs, rhs) else c[2]) for c in wide.region.conditions)
     return Piece(Region(tuple(c for c in kept if c[2] != 7)), wide.intervals)
+
+
+def _pole(end: sp.Expr, name: sp.Expr, value: sp.Expr) -> bool:
+    """Say whether an end is over nothing where a symbol has a value."""
+    return any(power.exp.is_negative and power.base.xreplace({name: value}) == 0 for power in end.atoms(sp.Pow))
 
 
 def _at(intervals: Intervals, name: sp.Expr, value: sp.Expr) -> Intervals:

@@ -228,7 +228,7 @@ def _ends(case: Case, values: Point) -> list[sp.Expr]:
     for interval in case.intervals:
         for end in (interval.lo, interval.hi):
             number = end.xreplace(values)
-            if number.has(sp.I, sp.nan, sp.zoo):
+            if number.has(sp.I, sp.nan, sp.zoo) or number.is_extended_real is False:
                 raise UndecidedError(f"{end} is not real at a point")
             # a border like exp(-10**6) has too many digits to step beside
             if number.is_finite is not False and 0 < float(number.evalf()) < float("inf"):
