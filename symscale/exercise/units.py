@@ -42,16 +42,26 @@ def dimension(setting: Setting) -> Dimension | None:
     stem, _, rest = setting.name.partition("_")
     whole = setting.of_what.is_Symbol and (bool(rest) or entry(stem) is None or stem in ("M", "C", "W", "V"))
     if whole and stem in STEMS and not (len(rest) == 1 and stem == "M"):
-        return STEMS[stem]
+        # T_chunk = b*C/W counts the tokens of a chunk
+        return PURE if stem == "T" and rated(setting) and _by_formula(setting) == PURE else STEMS[stem]
     if setting.of_what.free_symbols and not _familiar(setting.expr):
         return PURE
     if setting.of_what == 1 and any(abs(each) >= 1000 for each in setting.expr.atoms(sp.Number)):
         return None  # a number among the symbols may be of any unit
+    found = _by_formula(setting)
+    return found if found == PURE or found in STEMS.values() else None
+
+
+def rated(setting: Setting) -> bool:
+    """Say whether a formula has the peak or a bandwidth of a chip."""
+    return any(each.name.partition("_")[0] in ("C", "W") for each in setting.expr.free_symbols)
+
+
+def _by_formula(setting: Setting) -> Dimension | None:
     try:
-        found = dimension_of(setting.expr, known_dimensions(setting.expr))
+        return dimension_of(setting.expr, known_dimensions(setting.expr))
     except UnitError:
         return None
-    return found if found == PURE or found in STEMS.values() else None
 
 
 def _familiar(expr: sp.Expr) -> bool:

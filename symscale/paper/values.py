@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 import sympy as sp
 
 from symscale.derivation.evaluate import numbers
-from symscale.derivation.proof import known_dimensions
 from symscale.errors import SymscaleError, UnitError
 from symscale.exercise.exercise import Asked, Exercise, exercise
 from symscale.exercise.setting import Setting, everything
+from symscale.exercise.units import TIMES, dimension, rated
 from symscale.machine import chosen
 from symscale.machine.model import did_you_mean
 from symscale.paper.request import Request
-from symscale.quantity import BYTE, JOULE, SECOND, dimension_of, parse_unit
+from symscale.quantity import BYTE, JOULE, PURE, SECOND, parse_unit
 from symscale.vocabulary import entry, symbol
 
-_UNITS = {SECOND: "s", BYTE: "B", BYTE / SECOND: "B/s", JOULE: "J"}
+_UNITS = {SECOND: "s", BYTE: "B", BYTE / SECOND: "B/s", JOULE: "J", PURE / BYTE: "FLOP/B"}
 
 
 def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
@@ -120,14 +120,18 @@ def unit_for(setting: Setting, value: sp.Expr) -> str:
     if setting.unit:
         return setting.unit
     row = entry(setting.name)
-    if row is not None:
+    if row is not None and row.unit:
         return row.unit
     if setting.name.startswith("FLOPs"):
         return "FLOP"
-    try:
-        return _UNITS.get(dimension_of(setting.expr, known_dimensions(setting.expr)), "")
-    except UnitError:
-        return ""
+    if setting.name in TIMES:
+        return setting.name
+    measured = dimension(setting)
+    if measured == SECOND and not rated(setting) and all(each.is_Integer for each in setting.used.values()):
+        return ""  # in the times that are given, as counts
+    if measured == PURE / SECOND:
+        return "FLOP/s" if setting.name.startswith("C_") else ""
+    return _UNITS.get(measured, "") if measured is not None else ""
 
 
 def converted(value: sp.Expr, unit: str, wanted: str) -> sp.Expr:
