@@ -306,3 +306,11 @@ def test_a_cold_command_loads_only_what_it_uses(arguments, loaded):
     code = COLD.format(arguments=arguments, loaded=loaded)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", list(cli.commands))
+def test_examples_of_the_help_stand_on_lines_of_their_own(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run([name, "--help"])
+    shown = capsys.readouterr().out
+    assert "\\b " not in shown
+    assert [line for line in shown.splitlines() if line.count(f"symscale {name} ") > 1] == []

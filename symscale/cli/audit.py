@@ -36,7 +36,7 @@ def audit(files: tuple[str, ...], renames: tuple[str, ...], untagged: bool, styl
     \b
     symscale audit paper.tex
     symscale audit notes/*.md notebook.ipynb --format json
-    symscale audit paper.tex --rename W_ici=\\beta --untagged
+    symscale audit paper.tex --rename W_ici='\\beta' --untagged
     """
     from symscale.paper.audit.judged import audited
     from symscale.paper.audit.shown import audit_github, audit_json, audit_text

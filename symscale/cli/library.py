@@ -50,13 +50,13 @@ def list_() -> None:
     click.option("--rename", "renames", multiple=True, metavar=r"B='\mathcal{B}'", help="Write a symbol otherwise."),
 )
 def show(id: str, piece: tuple[str, ...], style: str, output: str, renames: tuple[str, ...]) -> None:
-    r"""Derive ID of the library, live and with every step checked, or one PIECE of it as documents have it.
+    """Derive ID of the library, live and with every step checked, or one PIECE of it as documents have it.
 
     A piece is written in LaTeX, or in md, typst or html, in the style that a symscale.toml of this folder sets.
 
     \b
     symscale show roofline/matmul
-    symscale show training/fsdp --format latex --rename B='\mathcal{B}' -o fsdp.tex
+    symscale show training/fsdp --format latex --rename B='\\mathcal{B}' -o fsdp.tex
     symscale show training/fsdp --format html -o fsdp.html
     symscale show training/fsdp value T_comms set=D=8192,F=28672,X=16 unit=ms
     """

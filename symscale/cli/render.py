@@ -22,7 +22,7 @@ def render(template: str, output: str, dialect: str, check: bool) -> int:
 
     A symscale.toml in its folder names derivations and chips of your own, and a style.
 
-    \\b
+    \b
     symscale render paper.tex.j2 -o paper.tex
     symscale render notes.md.j2 > notes.md
     symscale render paper.tex.j2 -o paper.tex --check

@@ -127,7 +127,8 @@ def unit_for(setting: Setting, value: sp.Expr) -> str:
     if setting.name in TIMES:
         return setting.name
     measured = dimension(setting)
-    if measured == SECOND and not rated(setting) and all(each.is_Integer for each in setting.used.values()):
+    given = setting.used.values()
+    if measured == SECOND and given and not rated(setting) and all(each.is_Integer for each in given):
         return ""  # in the times that are given, as counts
     if measured == PURE / SECOND:
         return "FLOP/s" if setting.name.startswith("C_") else ""
