@@ -333,6 +333,6 @@ def test_random_denominators_of_unknown_sign(lhs: sp.Expr, op: str, rhs: sp.Expr
 def test_a_solution_shows_itself_in_a_notebook():
     B, C, D, W = map(symbol, ("B", "C", "D", "W"))
     shown = crossover(2 * B * D / C, ">", (B + D) / W, B)._repr_latex_()
-    assert shown.startswith(r"$B \in \begin{cases}")
+    assert shown.startswith(r"$\displaystyle B \in \begin{cases}")
     assert r"\emptyset" in shown
     assert r"\infty\right)" in shown
