@@ -247,3 +247,24 @@ def test_show_prints_a_piece_and_renames_a_derivation(
     assert run(["show", "training/fsdp", "--format", "latex", "--rename", "B=D"]) == 2
     assert "would both be written" in capsys.readouterr().err
     assert run(["show", "training/fsdp", "--rename", r"B=\beta"]) == 2
+
+
+def test_a_number_on_another_chip_has_that_chips_figures_alone() -> None:
+    from symscale.paper.request import read_request
+    from symscale.paper.values import number
+
+    # by hand: 459e12 over 2.8e12 for the values that an author reads from another chip
+    assert float(number(read_request("roofline/machine-intensity value on=tpu-v5p"))[0]) == pytest.approx(
+        163.93, abs=0.01
+    )
+    for sentence in ("tpus/specs value C on=tpu-v5p", "gpus/specs value on=h100", "gpus/dp value on=b200"):
+        with pytest.raises(SymscaleError):
+            number(read_request(sentence))
+    assert number(read_request("gpus/dp-curve value"))[0] == 1925  # X = 1024 nodes: the case of many
+    assert number(read_request("training/mixed-mesh value"))[0] == 16
+    with pytest.raises(SymscaleError, match="both sides"):
+        number(read_request("training/mixed-feasible value"))
+    with pytest.raises(SymscaleError, match="positive"):
+        number(read_request("training/fsdp value T_comms set=D=-1,F=28672,X=2"))
+    assert number(read_request("llama3/time value"))[1] == "years"
+    assert number(read_request("runs/mfu value"))[1] == ""

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import sympy as sp
 
+from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
-from symscale.machine import Machine, chosen
+from symscale.machine import Machine, chosen, machine, machines
 from symscale.notation.formula import parse_formula
 from symscale.vocabulary import symbol
 
@@ -33,10 +34,39 @@ class Terms:
         """Return the chip that an author names, or the one in its place."""
         return chosen(self.on if self.on and on is not None else on)
 
-    def given(self, values: Mapping[str, sp.Expr | int] | None) -> dict[sp.Symbol, sp.Expr]:
-        """Return the values that an author gives, those of the same names in their place."""
+    def given(
+        self, values: Mapping[str, sp.Expr | int] | None, on: str | Machine | None = None
+    ) -> dict[sp.Symbol, sp.Expr]:
+        """Return the values that an author gives, with those of the same names and the chip asked for in their place.
+
+        Raises SymscaleError for a figure of a chip that the other chip has not, or that is no chip's.
+        """
         put = dict(self.values)
-        return {symbol(name): put.get(name, read(value)) for name, value in (values or {}).items()}
+        return {
+            symbol(name): put[name] if name in put else self._there(name, read(value), on)
+            for name, value in (values or {}).items()
+        }
+
+    def _there(self, name: str, value: sp.Expr, on: str | Machine | None) -> sp.Expr:
+        """Return what the chip asked for has in place of a figure of an author's chip: a peak is one of its dtype."""
+        if not self.on:
+            return value
+        chip, own = chosen(self.on), chosen(on)
+        for each in (own,) if own is not None else map(machine, machines()):
+            dtypes = [f"C_{dtype}" for dtype, peak in each.peaks if peak == value]
+            figure = name if each.figures.get(name) == value else ""
+            if name == "C":
+                figure = "C_bf16" if "C_bf16" in dtypes else next(iter(dtypes), "")
+            if figure and chip is not None:
+                if figure not in chip.figures:
+                    raise SymscaleError(f"{chip.title} has no {figure}.", hint="Take another chip.")
+                return chip.figures[figure]
+        if name.partition("_")[0] in ("C", "W") or name in ("M_hbm", "T_hop"):
+            raise SymscaleError(
+                f"{name} is {value} here, a figure of no chip that is known, and stays on any other.",
+                hint="Give a value for it instead of a chip.",
+            )
+        return value
 
 
 OWN = Terms()

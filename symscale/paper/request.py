@@ -86,6 +86,9 @@ class Request:
 
         given = assignments(tuple(value for key, value in self.options if key == "set"), counts=True)
         values = tuple(sorted((str(name), value) for name, value in given.items()))
+        small = next((name for name, value in values if value.is_number and not value.is_positive), None)
+        if small is not None:
+            raise SymscaleError(f"{small} is not positive.", hint="Sizes and rates are more than nothing.")
         return Terms(self.option("overlap"), self.option("dtype"), self.option("on"), values)
 
     def __str__(self) -> str:

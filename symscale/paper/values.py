@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import sympy as sp
 
+from symscale.derivation.crossover import border
 from symscale.derivation.evaluate import numbers
 from symscale.errors import SymscaleError, UnitError
 from symscale.exercise.exercise import Asked, Exercise, exercise
@@ -15,6 +16,7 @@ from symscale.machine import chosen
 from symscale.machine.model import did_you_mean
 from symscale.paper.request import Request
 from symscale.quantity import BYTE, JOULE, PURE, SECOND, parse_unit
+from symscale.solve.relation import Relation
 from symscale.vocabulary import entry, symbol
 
 _UNITS = {SECOND: "s", BYTE: "B", BYTE / SECOND: "B/s", JOULE: "J", PURE / BYTE: "FLOP/B"}
@@ -31,12 +33,20 @@ def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
     known = _known(request, one)
     name = request.which.strip()
     if name and not any(each.what == name for each in one.asked) and symbol(name) in known:
-        value = _filled(known[symbol(name)], known)
+        chip = chosen(request.option("on") or None)
+        figures = chip.figures if chip is not None else {}
+        value = figures[name] if name in figures else _filled(known[symbol(name)], known)
         return value, unit_for(Setting(value, {}, symbol(name)), value), name
-    settings = [each for each in _asked(one, request, at).settings if at in (0, each.at)]
+    asked = _asked(one, request, at)
+    if not at:
+        best = _whole(asked) or _in_its_case(asked, known, request)
+        if best is not None:
+            return best
+    settings = [each for each in asked.settings if at in (0, each.at)]
     for setting in settings:
         value = _constant(setting.value)
         if value is not None:
+            _of_the_chip(setting, request)
             return value, unit_for(setting, value), setting.name
     for setting in settings:
         value = _constant(_filled(setting.value, known))
@@ -45,13 +55,64 @@ def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
     if not settings:
         raise SymscaleError(f"{request.id} has no number to give.", hint="Ask for a quantity of its steps.")
     left = sorted(map(str, _filled(settings[0].value, known).free_symbols))
-    chip = "" if request.option("on") else " A chip's constants come with on=tpu-v5p."
+    constants = "" if request.option("on") else " A chip's constants come with on=tpu-v5p."
     given = ",".join(f"{name}=…" for name in left)
     raise SymscaleError(
         f"{settings[0].name} has no number in {request.id}: {', '.join(left)} "
         f"{'has' if len(left) == 1 else 'have'} no value.",
-        hint=f"Give them: set={given}.{chip}",
+        hint=f"Give them: set={given}.{constants}",
     )
+
+
+def _whole(asked: Asked) -> tuple[sp.Expr, str, str] | None:
+    """Return the best whole size of a mesh axis, where whole meshes are compared."""
+    best = asked.optimum
+    if best is None or not best.integers:
+        return None
+    return sp.Integer(min(best.integers, key=lambda each: each[2])[0]), "", str(best.variable)
+
+
+def _in_its_case(asked: Asked, known: Mapping[sp.Symbol, sp.Expr], request: Request) -> tuple[sp.Expr, str, str] | None:
+    """Return the border of a condition in the case that holds for the values there are; None where it has one case.
+
+    Raises SymscaleError for a condition with two borders, and for one that holds always or never.
+    """
+    found = asked.crossover
+    if found is None:
+        return None
+    cases = found.headline.cases
+    if any(each.lo != 0 and each.hi != sp.oo for case in cases for each in case.intervals):
+        raise SymscaleError(
+            f"{asked.what} of {request.id} is bounded on both sides.", hint=f"Ask for the claim: {request.id} claim."
+        )
+    if sum(border((case,)) is not None for case in cases) < 2:
+        return None
+    for case in cases:
+        when = [Relation(_filled(each.lhs, known), each.op, _filled(each.rhs, known)) for each in case.when]
+        if any(each.free_symbols for each in when):
+            return None
+        if all(each.holds({}) for each in when):
+            edge = border((case,))
+            value = _constant(_filled(edge, known)) if edge is not None else None
+            if value is None:
+                said = "no value is enough" if case.never else "every value is" if case.always else "it has no number"
+                raise SymscaleError(f"For these values {said} for {asked.what} of {request.id}.")
+            return value, found.unit, asked.what
+    return None
+
+
+def _of_the_chip(setting: Setting, request: Request) -> None:
+    """Raise SymscaleError for a number that is not of the chip asked for: of none, or of another."""
+    chip = chosen(request.option("on") or None)
+    if chip is None:
+        return
+    own = {str(name): value for name, value in setting.used.items() if str(name) in chip.figures}
+    peaks = [value for _, value in chip.peaks]
+    if not own or any(chip.figures[name] != value and value not in peaks for name, value in own.items()):
+        raise SymscaleError(
+            f"{setting.name} of {request.id} is not stated of {chip.title}: on= changes nothing in it.",
+            hint="Leave on= out, or ask for another quantity.",
+        )
 
 
 def _asked(one: Exercise, request: Request, at: int) -> Asked:
