@@ -110,7 +110,11 @@ _NEXT_SIZE = re.compile(r"[,;]\s*(?=[A-Za-z])|\s+and\s+|×|\s+x\s+|\s+(?=[A-Z]\s
 _SIDES = re.compile(r"(<<|>>|<=|>=|=<|=>|==|[≪≫≤≥]|\\(?:ll|gg|leq?|geq?)(?![a-z])|\\lt|\\gt|<|>|=)")
 _AND = re.compile(r"\s+and\s+|\s*;\s*|\s*,\s*(?=[A-Za-z\\][^,]*[<>=≤≥])|\\text\{ and \}|\s*∧\s*|\s*&&?\s*")
 _LIKE_A_NUMBER = re.compile(r"[+-]?[\d.,_]+\s*[A-Za-zµμ$%][\w/ $%µμ]*")
-_COUNTED = re.compile(r"\s+(?:token|chip|element|layer|byte|second|FLOP|sequence|param)s?(?:\s*(?:per|/)\s*[a-z]+)?$")
+_COUNTED = re.compile(
+    r"\s+(?:token|chip|element|layer|byte|second|FLOP|sequence|param)s?"
+    r"(?:\s*(?:per|/)\s*(?:chip|device|accelerator|[gt]pu|layer|sequence|step))?$",
+    re.IGNORECASE,
+)
 _PROSE = re.compile(r"(?<![\\_{\w])(?!(?:sqrt|max|min|log|exp|ceil|floor|alpha|beta)\b)[a-z]{2,}(?![\w}])")
 _ARITHMETIC = re.compile(r"((?:[\d\s.,^*/+(){}×·-]|(?<=\d)e(?=[\d+-]))*[\d)}])\s*([A-Za-zµ%$][\w/ µ%$]*)")
 _OVER = re.compile(r"[\s)][/÷*×·]\s+(?=\(?\d)")

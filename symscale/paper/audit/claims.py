@@ -211,7 +211,8 @@ class _Text:
         if tag.trailing:
             start = max(self.lines[self.line(tag.start) - 1], tag.start - _FAR)
             before = list(self.between(start, tag.start))
-            if before:
+            # words on its line that claim nothing do not send it to the next one
+            if before or self.text[start : tag.start].strip():
                 yield from reversed(before[-MOST_TRIED:])
                 return
         start = self.follows(tag.end)

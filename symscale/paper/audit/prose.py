@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from symscale.errors import SymscaleError
+from symscale.exercise.wording import compared
 from symscale.paper.audit.statements import unit_of
 from symscale.paper.audit.tidied import tidied
 from symscale.quantity.literal import GROUPED, NUMBER
@@ -24,6 +25,13 @@ _POWERS = re.compile(r"\s*(?:thousand|million|billion|trillion)\b", re.IGNORECAS
 _UNIT = re.compile(
     r"(?:\\[,;: ]|~|\s|\\thinspace)*(?:\\(?:text|mathrm|textrm)\s*\{\s*([^{}]*)\}|\\?(%)|([A-Za-zµ$].*))", re.DOTALL
 )
+#: What is said to be wrong, or is one end of a range, is no claim.
+_DENIED = re.compile(
+    r"(?:\bnot|\bminus|\bnever|\bbetween|\bfrom|\bbetween\s+[\d.,]+\s+and|(?<!\w)[-−])\s*$", re.IGNORECASE
+)
+#: The last words before a number, where they may compare it: fewer than 4000.
+_LAST = re.compile(r"^.*?((?:[A-Za-z]+\s+){0,3}[A-Za-z]+\s*)$", re.DOTALL)
+_SIGNED = re.compile(r".*?([<>]=?)\s*$", re.DOTALL)
 #: So much of a text behind a number may be its unit.
 _NEAR = 60
 
@@ -43,8 +51,10 @@ def numbers(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
         if re.match(r"[.)]\s", behind) and not shown[line : found.start()].strip(" \t>"):
             continue  # it counts the items of a list
         said = _said(number, behind)
-        if said is not None:
-            yield start + found.start(), said
+        before = shown[max(found.start() - _NEAR, 0) : found.start()].replace("~", " ")
+        if said is not None and not _DENIED.search(before):
+            sign = _SIGNED.match(compared(_LAST.sub(r"\1", before)))
+            yield start + found.start(), f"{sign[1]} {said}" if sign else said
 
 
 def _said(number: str, behind: str) -> str | None:

@@ -177,6 +177,10 @@ def _unit(claim: str, text: str) -> str:
     return unit_of(text) if _NUMBER_ENDS.search(claim) else ""
 
 
+#: Words for a chip, with which a number is one of a chip.
+CHIPS = ("chip", "TPU", "GPU", "device", "accelerator")
+
+
 def unit_of(words: str) -> str:
     """Return the longest unit that words begin with: "tokens per chip" of "tokens per chip on TPU v5p"."""
     parts = re.findall(r"\s*\S+", words.replace("~", " ").replace("\\ ", " "))[:6]
@@ -184,7 +188,9 @@ def unit_of(words: str) -> str:
         said = "".join(parts[:size]).strip().rstrip(".,;:)")
         try:
             if parse_unit(said).word:
-                return said
+                # of what it is one, where that is no unit: tokens per pod
+                per = re.match(r"\s+per\s+([A-Za-z]+)", "".join(parts[size:]))
+                return f"{said} per {per[1]}" if per and per[1] not in CHIPS else said
         except SymscaleError:
             continue
     return ""
