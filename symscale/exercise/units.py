@@ -89,14 +89,19 @@ def unit_fits(answer: Number, setting: Setting) -> bool:
 
 
 def _same_counted(answer: Number, setting: Setting) -> bool:
-    """Say whether tokens are not called chips."""
+    """Say whether tokens are not called chips, nor what is per chip per pod."""
     try:
         wanted = parse_unit(setting.unit).word
     except UnitError:
         return True
     first = [re.match(r"[A-Za-z]*", word) for word in (wanted, answer.unit.word if answer.unit is not None else "")]
     ours, theirs = (COUNTED.get(each[0]) if each else None for each in first)
-    return ours is None or theirs is None or ours == theirs
+    if ours is not None and theirs is not None and ours != theirs:
+        return False
+    # per pod is not per chip
+    of = [word.partition("/")[2] for word in (wanted, answer.unit.word if answer.unit is not None else "")]
+    one, other = (COUNTED.get(each, each) for each in of)
+    return not one or not other or one == other
 
 
 def by_unit(answer: Number, setting: Setting, value: sp.Expr, asked: Asked) -> Verdict | None:
