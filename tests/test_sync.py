@@ -95,7 +95,6 @@ TYPED = [
     (LATEX, "\\begin{lstlisting}[language=TeX]\n% symscale: claim\n\\end{lstlisting}\n"),
     (LATEX, "\\begin{minted}{tex}\n% symscale: claim\n\\end{minted}"),
     (LATEX, "\\begin{comment}\n% symscale: claim\n\\end{comment}"),
-    (LATEX, "text % symscale: claim\n"),
     (LATEX, "% symscale is a program\n% see symscale: the manual\n"),
     (MARKDOWN, "```md\n<!-- symscale: claim -->\n```\n"),
     (MARKDOWN, "- x\n  ~~~~\n  ~~~\n  <!-- symscale: claim -->\n  ~~~~\n"),
@@ -117,6 +116,20 @@ def test_what_is_printed_as_it_is_typed_has_no_blocks(syntax: Syntax, text: str)
     found = document(text + block, syntax)
     assert not found.faults
     assert [each.start.number for each in found.blocks] == [(text + "\n").count("\n") + 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("text % symscale: claim\n", "behind text"),
+        ("% Symscale: claim\nx\n% End Symscale\n", "almost a marker"),
+        ("% symscale : claim\n", "almost a marker"),
+    ],
+)
+def test_what_is_almost_a_marker_is_a_fault(text: str, words: str) -> None:
+    found = document(text, LATEX)
+    assert found.blocks == ()
+    assert words in found.faults[0].message
 
 
 OPENS_NOTHING = [

@@ -16,8 +16,9 @@ from symscale.cli.options import OUTPUT, text_option, with_options
     OUTPUT,
     text_option("--dialect", metavar="NAME", help="latex, markdown, typst or html, where the name does not show it."),
     click.option("--check", is_flag=True, help="Write nothing; exit 1 with a diff if the document is stale."),
+    click.option("--force", is_flag=True, help="Overwrite a document that was written by hand."),
 )
-def render(template: str, output: str, dialect: str, check: bool) -> int:
+def render(template: str, output: str, dialect: str, check: bool, force: bool) -> int:
     """Fill in TEMPLATE, a document with pieces of derivations in it: paper.tex.j2, notes.md.j2, .typ.j2, .html.j2.
 
     A symscale.toml in its folder names derivations and chips of your own, and a style.
@@ -42,7 +43,7 @@ def render(template: str, output: str, dialect: str, check: bool) -> int:
     if out is None:
         click.echo(found.text, nl=False)
     else:
-        save(found)
+        save(found, force=force)
     return 0
 
 

@@ -65,7 +65,7 @@ class Document:
 
 def document(text: str, syntax: Syntax) -> Document:
     """Return the blocks of a text, and every fault of its markers with its line."""
-    if "symscale" not in text:
+    if "symscale" not in text.lower():
         return Document(text, (), ())
     found, faults = markers(text, syntax)
     blocks, unpaired = _paired(found, syntax)

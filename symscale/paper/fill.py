@@ -18,8 +18,9 @@ from symscale.paper.dialect import dialect_of
 from symscale.paper.drawings import draw
 from symscale.paper.language import Dialect
 from symscale.paper.limits import PIECES, OutOfTimeError, limit_memory, paused, timed, too_long
-from symscale.paper.objects import Derived
+from symscale.paper.objects import Derived, Piece
 from symscale.paper.pieces import Number, find
+from symscale.paper.render import MADE_BY
 from symscale.paper.request import Request, read_request
 from symscale.paper.settings import Settings, read_settings
 from symscale.paper.template import delimiters, environment, source
@@ -69,7 +70,8 @@ class _Press:
         style = self.settings.style
         return {
             "symscale": lambda text: _safe(self.dialect, self.one(read_request(str(text)))),
-            "text": lambda text: _safe(self.dialect, self.dialect.text(str(text))),
+            # a piece is text of the document already
+            "text": lambda text: _safe(self.dialect, _text(self.dialect, text)),
             "formula": lambda text, **options: _safe(
                 self.dialect, formula(str(text), self.dialect, style.changed(_options(options)))
             ),
@@ -187,9 +189,14 @@ def _said(error: BaseException, dialect: Dialect, press: _Press) -> tuple[str, s
     return f"{type(error).__name__}: {message}", "Correct the template."
 
 
+def _text(dialect: Dialect, text: object) -> str:
+    """Return words as text of a document; a piece is that already."""
+    return str(text) if isinstance(text, Piece) else dialect.text(str(text))
+
+
 def with_note(text: str, name: str, dialect: Dialect) -> str:
     """Return a document with a comment that names its template: in front, or behind where the head is not free."""
-    note = dialect.comment(f"Made by symscale render from {name}: edit that file, not this one.")
+    note = dialect.comment(f"{MADE_BY} {name}: edit that file, not this one.")
     if dialect.name in ("latex", "typst"):
         return f"{note}\n{text}"
     return f"{text.rstrip(chr(10))}\n\n{note}\n"

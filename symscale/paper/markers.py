@@ -11,6 +11,9 @@ from symscale.paper.comments import Syntax
 
 DIGITS = 8  # of the digest on an end marker
 _MARKER = re.compile(r"[ \t]*(?:symscale:(?P<request>.*)|end[ \t]+symscale\b(?P<rest>.*))", re.DOTALL)
+_ALMOST = re.compile(r"[ \t]*(?:symscale[ \t]*:|end[ \t]*symscale\b).*", re.DOTALL | re.IGNORECASE)
+# In LaTeX a comment behind text ends the line, so a block begins on a line of its own.
+_BEHIND = re.compile(r"\s*[^\s%].*?(?<!\\)%[ \t]*(?:symscale:|end[ \t]+symscale\b)")
 _DIGEST = re.compile(rf"(?:[ \t]+([0-9a-f]{{{DIGITS}}}))?[ \t]*")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
@@ -71,7 +74,7 @@ def markers(text: str, syntax: Syntax) -> tuple[list[Marker], list[Fault]]:
     state, opened, hidden = "", (0, ""), 0
     for number, match in enumerate(_LINE.finditer(text, int(text.startswith("\ufeff"))), 1):
         line = match[0]
-        if "symscale" in line:
+        if "symscale" in line.lower():
             here = list(_read(number, match.start(), line, syntax))
             if not state:
                 found += here
@@ -90,10 +93,18 @@ def markers(text: str, syntax: Syntax) -> tuple[list[Marker], list[Fault]]:
 
 def _read(number: int, offset: int, line: str, syntax: Syntax) -> Iterator[Marker | Fault]:
     """Yield the markers of a line, and what only begins like one."""
+    if syntax.dialect == "latex" and _BEHIND.match(line):
+        hint = "Give it a line of its own; a number within a sentence is a macro: symscale macros."
+        yield Fault(number, line, line.index("%"), "A marker stands behind text.", hint)
+        return
     lead, tail = len(line) - len(line.lstrip(syntax.margin)), len(line.rstrip())
     for start, stop, said in syntax.comments(line):
         found = _MARKER.fullmatch(said)
         if found is None:
+            if _ALMOST.fullmatch(said):
+                yield Fault(
+                    number, line, start, "This is almost a marker.", f"Write `{syntax.start}` or `{syntax.end}`."
+                )
             continue
         if stop < 0:
             yield Fault(number, line, start, "This marker does not end in its line.", f"Write `{syntax.start}`.")

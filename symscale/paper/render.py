@@ -14,6 +14,9 @@ from symscale.frozen import dataclass
 from symscale.paper.held import read, real
 from symscale.report.files import write_atomically
 
+#: What every document that is rendered says in a comment.
+MADE_BY = "Made by symscale render from"
+
 #: Seconds for all of a document, its derivations included.
 PATIENCE = 600.0
 _PACKAGE = Path(__file__).resolve().parent.parent.parent
@@ -57,8 +60,11 @@ def render(template: Path, output: Path | None = None, *, dialect: str = "", che
     return Rendered(text, output, tuple(map(Path, found["stale"])))
 
 
-def save(rendered: Rendered) -> None:
-    """Write a document in one piece. Raises SymscaleError if its file is read-only, a folder, or cannot be written."""
+def save(rendered: Rendered, *, force: bool = False) -> None:
+    """Write a document in one piece; one that was written by hand only by `force`.
+
+    Raises SymscaleError if its file is read-only, a folder, by hand, or cannot be written.
+    """
     file = rendered.file
     if file is None:
         return
@@ -66,6 +72,9 @@ def save(rendered: Rendered) -> None:
         raise SymscaleError(f"{file} is a folder.", hint="Name the file to write.")
     if file.exists() and (not file.stat().st_mode & 0o222 or not os.access(file, os.W_OK)):
         raise SymscaleError(f"{file} is read-only.", hint="Make it writable, or name another file.")
+    if file.exists() and not force and MADE_BY not in read(file)[1]:
+        hint = "Name another file, or overwrite it with --force."
+        raise SymscaleError(f"{file} was not made by symscale render.", hint=hint)
     write_atomically(file, rendered.text)
 
 
