@@ -96,6 +96,7 @@ SIGNS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge", "<
 
 _TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _TEX |= {each: "\\" + each for each in "&%$#_{}"}
+_TEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # other signs in OT1 fonts
 _TEX |= {"-": "-{}", "`": "`{}", "'": "'{}", '"': r"\textquotedbl{}", "?": "?{}", "!": "!{}"}  # no ligatures
 _TEX |= {"→": r"$\rightarrow$", "≥": r"$\ge$", "≤": r"$\le$", "≫": r"$\gg$", "≪": r"$\ll$", "×": r"$\times$"}
 _TEX |= {"−": "$-$", "µ": r"$\mu$", "μ": r"$\mu$", "·": r"$\cdot$", "…": r"\dots{}", "–": "--", "√": r"$\surd$"}

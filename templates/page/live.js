@@ -87,7 +87,8 @@ function writeNumber(board, place, changed) {
   const vector = board.vectors[setting];
   const old = changed && changed[setting];
   const all = relation ? [...needs, ...relation.needs, ...whenNeeds] : [...needs, ...whenNeeds];
-  if (old && all.every((each) => old[each] === vector[each])) return;
+  // what is missing is said again: another chip may lack it
+  if (old && all.every((each) => vector[each] !== null && old[each] === vector[each])) return;
   const element = byId(`${board.key}-n${place}`);
   const lacks = missing(board, vector, needs);
   const value = lacks ? null : f(exact, vector);
