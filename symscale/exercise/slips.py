@@ -32,6 +32,8 @@ from symscale.notation.text import to_text
 from symscale.solve.exact import value_at
 from symscale.vocabulary import entry, symbol
 
+#: What may be taken for another where no values are given.
+RATES = ("C", "W_hbm", "W_ici", "W_link", "W_nvlink", "W_pcie", "W_dcn")
 #: Of more symbols no two are exchanged.
 MOST_SYMBOLS = 8
 
@@ -151,10 +153,11 @@ def swapped(found: Setting) -> Iterator[Reading]:
 
 def other_rates(found: Setting) -> Iterator[Reading]:
     """A peak for a bandwidth, a bandwidth for the peak, or one bandwidth for another."""
-    there = [name for name in found.values if _is_rate(name) and found.values[name].is_number]
-    for name in (each for each in found.expr.free_symbols if _is_rate(each)):
+    there = [name for name in found.values if _is_rate(name)] or [symbol(name) for name in RATES]
+    for name in sorted((each for each in found.expr.free_symbols if _is_rate(each)), key=str):
         for other in sorted(there, key=str):
-            if other not in found.expr.free_symbols and found.values[other] != found.values.get(name):
+            value = found.values.get(other)
+            if other not in found.expr.free_symbols and (value is None or value != found.values.get(name)):
                 yield Reading(f"{other} for {name}", found.of(found.expr.xreplace({name: other})), (name,))
 
 
