@@ -285,25 +285,25 @@ def branches(draw: st.DrawFn) -> str:
     return "; ".join(lines)
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=90)
 @given(moves())
 def test_random_moves(text: str) -> None:
     judge(text, size=8, chips=2)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(derandomize=True, deadline=None, max_examples=60)
 @given(products())
 def test_random_products(text: str) -> None:
     judge(text, size=8, chips=2)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=40)
 @given(chains(), st.booleans())
 def test_random_chains(text: str, regather: bool) -> None:
     judge(text, size=8, chips=2, regather=regather)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=40)
 @given(branches(), st.booleans())
 def test_random_branches(text: str, regather: bool) -> None:
     judge(text, size=8, chips=2, regather=regather)

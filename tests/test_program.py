@@ -411,7 +411,7 @@ LETTERS = r"ABIJX_,[](){}*.+->=;\ 1\text{}→·é" + "\n"
 @given(
     st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join) | st.text(LETTERS, max_size=40) | st.text(max_size=20)
 )
-@settings(derandomize=True, deadline=None, max_examples=1500)
+@settings(derandomize=True, deadline=None, max_examples=700)
 def test_any_text_is_a_program_or_one_error(text: str) -> None:
     try:
         program = elaborate(text)

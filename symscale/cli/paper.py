@@ -103,7 +103,7 @@ def macros(
 
     \b
     symscale macros training/fsdp training/dp --on tpu-v5e -o symscale-macros.sty
-    symscale macros 'training/*' --list
+    symscale macros 'training/tp*' --list
     symscale macros "fast=training/fsdp value on=tpu-v5e digits=2" -o symscale-macros.typ
     """
     from symscale.paper.macros import macros as made
