@@ -62,7 +62,7 @@ def number(answer: Number, exercise: Exercise) -> Verdict:
         return Verdict(WRONG, f"{answer.value} falls short: part of a chip is one more.", asked)
     known = _searched(answer, [setting for setting, _ in found[:MOST_NAMED]], value)
     if not any(each.harmless for each in known):
-        known += on_other_terms(asked, exercise, within(answer))
+        known += on_other_terms(asked, exercise, within(answer), bool(known))
     if not known:
         known = _roundings(answer, [setting for setting, _ in found[:MOST_NAMED]])
     if known:
@@ -90,11 +90,14 @@ def _found(answer: Number, value: sp.Expr, asked: Asked) -> Verdict:
     return Verdict(kind, said, asked, ratio=ratio)
 
 
-def on_other_terms(asked: Asked, exercise: Exercise, fits: Fits) -> list[Found]:
-    """Return the other terms on which the derivation, written again, says what `fits`: a number or a formula."""
+def on_other_terms(asked: Asked, exercise: Exercise, fits: Fits, known: bool = False) -> list[Found]:
+    """Return the other terms on which the derivation, written again, says what `fits`: a number or a formula.
+
+    Where a slip is `known` already, only terms on which the answer would be as good are tried.
+    """
     found: dict[str, Found] = {}
     others = [(words, False, again) for words, again in other_passes(asked, exercise)]
-    for words, harmless, again in (*others, *rewritten(asked, exercise)):
+    for words, harmless, again in (*others, *rewritten(asked, exercise, harmless=known)):
         forms = [each.expr for each in _typed(again, exercise)]
         how = next((said for form in (again.value, *forms) if (said := fits(form)) is not None), None)
         if how is not None:

@@ -43,15 +43,15 @@ def other_passes(asked: Asked, one: Exercise) -> Iterator[tuple[str, Setting]]:
                 yield f"the {words}", settings[0].of(expr)
 
 
-def rewritten(asked: Asked, one: Exercise) -> Iterator[tuple[str, bool, Setting]]:
-    """Yield in words other terms, whether they are harmless, and what the exercise asks for on them.
+def rewritten(asked: Asked, one: Exercise, *, harmless: bool = False) -> Iterator[tuple[str, bool, Setting]]:
+    """Yield in words other terms, or the harmless alone, whether they are, and what the exercise asks for on them.
 
     Terms on which the derivation cannot be written, or on which nothing changes, are left out.
     """
     if not one.derivation or not asked.settings or one.layer is None:
         return
     own = {(each.expr, each.value) for each in asked.settings}
-    for words, other, harmless in OTHERS:
+    for words, other, kind in (each for each in OTHERS if each[2] or not harmless):
         terms = replace(one.terms, overlap=other.overlap, dtype=other.dtype or one.terms.dtype)
         try:
             again = next((each for each in exercise(one.id, terms=terms).asked if each.what == asked.what), None)
@@ -59,4 +59,4 @@ def rewritten(asked: Asked, one: Exercise) -> Iterator[tuple[str, bool, Setting]
             continue
         for each in again.settings if again is not None else ():
             if (each.expr, each.value) not in own:
-                yield words, harmless, each
+                yield words, kind, each
