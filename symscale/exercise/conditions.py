@@ -135,16 +135,20 @@ def _with_others(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -
     return verdict
 
 
-def _among(relation: Relation, conditions: Sequence[Relation]) -> bool:
-    """Say whether a relation is one of some conditions, either way round and with its border or without."""
-    turned = Relation(relation.rhs, MIRROR[relation.op], relation.lhs)
+def alike(one: Relation, other: Relation) -> bool:
+    """Say whether two relations say the same, either way round and with the border or without."""
+    turned = Relation(other.rhs, MIRROR[other.op], other.lhs)
     return any(
         CLOSED.get(one.op, one.op) == CLOSED.get(each.op, each.op)
         and same_formula(one.lhs, each.lhs)
         and same_formula(one.rhs, each.rhs)
-        for one in (relation, turned)
-        for each in conditions
+        for each in (other, turned)
     )
+
+
+def _among(relation: Relation, conditions: Sequence[Relation]) -> bool:
+    """Say whether a relation is one of some conditions."""
+    return any(alike(relation, each) for each in conditions)
 
 
 def is_question(relation: Relation, found: Crossover, exercise: Exercise) -> bool:

@@ -18,12 +18,12 @@ from symscale.exercise.reading import Answer, Formula, Number, Relations, Sent, 
 from symscale.exercise.structures import collectives, mesh, with_axes, word
 from symscale.exercise.table import rows, table
 from symscale.exercise.verdict import CONVENTION, RIGHT, WRONG, Verdict
+from symscale.exercise.wording import KILO
 
 #: Signs that the notation of programs has in two spellings.
 SPELLED = {"·": "*", "→": "->", "\\cdot": "*", "\\to": "->", "\\rightarrow": "->"}
 
 
-KILO = re.compile(r"(?<=[\d ])KB\b")
 MULTIPLE = re.compile(r"(\d+)([A-Z])")
 
 

@@ -278,8 +278,8 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
         for each in written:
             if same(each, setting.expr):
                 return Verdict(RIGHT, "", asked)
-    # a formula in the very symbols is to be the formula: numbers may agree by chance, as 2 + 2 and 2*2
     dropped: list[Verdict] = []
+    # a formula in the very symbols is to be the formula: numbers may agree by chance, as 2 + 2 and 2*2
     formal = any(each.free_symbols == setting.expr.free_symbols for setting in targets for each in written)
     for setting in targets:
         for each in written:

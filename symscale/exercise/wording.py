@@ -30,7 +30,7 @@ _SIGNS = [
     for sign, words in _COMPARED.items()
 ]
 _THE_ANSWER = re.compile(r"^(?:the )?answer(?: is\b|:|\s*=)\s*", re.IGNORECASE)
-_UPPER = re.compile(r"(?<=[\d ])KB\b")
+KILO = re.compile(r"(?<=[\d ])KB\b")
 _TIMES = re.compile(r"(?<=\d)\s*[x×]$")
 _AROUND = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("`", "`"))
 
@@ -47,7 +47,7 @@ def cleaned(text: str) -> str:
             plain = plain[len(left) : -len(right)].strip()
     plain = _THE_ANSWER.sub("", plain[:-1].rstrip() if plain.endswith(".") else plain)
     plain = JOINED.sub("", plain)
-    plain = _UPPER.sub("kB", plain)
+    plain = KILO.sub("kB", plain)
     plain = _BOXED.sub(r" \1", _MICRO.sub(lambda found: f" µ{found[1] or found[2]}", plain))
     plain = _NAMED.sub(lambda found: f"{found[1]}e{_POWERS[found[2].lower()]}", _SPACES.sub(" ", plain))
     plain = _SPELLED.sub(lambda found: _PREFIXES[found[1].lower()] + _BASES[found[2].lower()], plain)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from symscale.derivation.crossover import bounds
 from symscale.derivation.registry import blackboard
 from symscale.errors import SymscaleError
-from symscale.exercise.answers import same
+from symscale.exercise.conditions import alike
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.names import aliases
 from symscale.exercise.verdict import RIGHT, WRONG, Verdict
@@ -127,14 +127,3 @@ def _typed(stated: Iterable[Relation], exercise: Exercise) -> Iterator[Relation]
     for each in stated:
         yield each
         yield Relation(each.lhs.xreplace(widths), each.op, each.rhs.xreplace(widths))
-
-
-def alike(one: Relation, other: Relation) -> bool:
-    """Return whether two relations say the same, either way round, with their borders or without."""
-    turned = Relation(other.rhs, MIRROR[other.op], other.lhs)
-    return any(
-        _CLOSED.get(one.op, one.op) == _CLOSED.get(each.op, each.op)
-        and same(one.lhs, each.lhs)
-        and same(one.rhs, each.rhs)
-        for each in (other, turned)
-    )

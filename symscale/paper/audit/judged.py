@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from symscale.errors import SymscaleError
-from symscale.exercise.conditions import in_general, is_question
+from symscale.exercise.conditions import alike, in_general, is_question
 from symscale.exercise.desk import check
 from symscale.exercise.exercise import Exercise
 from symscale.exercise.names import aliases
@@ -18,7 +18,7 @@ from symscale.exercise.verdict import KINDS, RIGHT, WRONG, Verdict
 from symscale.frozen import dataclass
 from symscale.paper.audit.asked import asked
 from symscale.paper.audit.claims import Claim, Found, Spelling, Tagged, claims
-from symscale.paper.audit.held import alike, bounds_of, one_case, unfounded
+from symscale.paper.audit.held import bounds_of, one_case, unfounded
 from symscale.paper.audit.sources import Document, Note, Source, document
 from symscale.paper.audit.statements import Statement
 from symscale.paper.request import Request, read_request
