@@ -155,7 +155,7 @@ def is_question(relation: Relation, found: Crossover, exercise: Exercise) -> boo
     """Say whether a relation is what was to be solved, exactly or in a limit, and not solved yet."""
     asked = [in_general(each.solution.relation, exercise) for each in found.answers]
     open_ones = [each for each in asked if found.headline.unknown not in (each.lhs, each.rhs)]
-    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
+    widths = exercise.widths
     typed = [Relation(each.lhs.xreplace(widths), each.op, each.rhs.xreplace(widths)) for each in open_ones]
     return _among(relation, [*open_ones, *typed])
 
@@ -255,7 +255,7 @@ def _forms(found: Crossover, exercise: Exercise, values: Mapping[sp.Symbol, sp.E
 
     `values` are numbers that may have been put in already.
     """
-    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
+    widths = exercise.widths
     for answer in reversed(found.answers):
         limits = ", ".join(map(readable, answer.assumptions))
         note = f"This is the answer for {limits}." if limits else ""

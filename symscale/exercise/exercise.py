@@ -79,6 +79,11 @@ class Exercise:
     row: Row | None = None
 
     @property
+    def widths(self) -> dict[sp.Symbol, sp.Expr]:
+        """The bytes per element in the dtypes of the program."""
+        return dict(self.layer.typed.numbers) if self.layer is not None else {}
+
+    @property
     def headline(self) -> Asked:
         """What is asked for."""
         return self.asked[0]

@@ -196,7 +196,7 @@ class _Reader:
 
     def _follows(self, before: Sequence[Relation], then: Sequence[Relation], unknown: sp.Expr) -> bool:
         """Say whether relations say the same of the unknown, as they stand or in the dtypes of the program."""
-        widths = dict(self.exercise.layer.typed.numbers) if self.exercise.layer is not None else {}
+        widths = self.exercise.widths
         try:
             return meets(before, then, unknown) or meets(_with(before, widths), _with(then, widths), unknown)
         except SymscaleError:

@@ -113,7 +113,7 @@ def explanation_json(said: str, found: Sequence[Found]) -> str:
 
 def _conditions(found: Crossover, exercise: Exercise) -> Iterator[str]:
     """Yield the answers of a crossover: exact, in its limits, in the dtypes of its program, and in numbers."""
-    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
+    widths = exercise.widths
     for answer in found.answers:
         limits = f" for {', '.join(map(readable, answer.assumptions))}" if answer.assumptions else ""
         for case in answer.cases:

@@ -123,7 +123,7 @@ def bounds_of(asked: Asked, exercise: Exercise) -> Iterator[Relation]:
 
 def _typed(stated: Iterable[Relation], exercise: Exercise) -> Iterator[Relation]:
     """Yield relations with bytes per element as symbols, and as the numbers that the dtypes give."""
-    widths = dict(exercise.layer.typed.numbers) if exercise.layer is not None else {}
+    widths = exercise.widths
     for each in stated:
         yield each
         yield Relation(each.lhs.xreplace(widths), each.op, each.rhs.xreplace(widths))
