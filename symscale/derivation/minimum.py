@@ -54,6 +54,11 @@ class Optimised:
     when: tuple[Relation, ...] = ()
     in_limit: Mapping[int, sp.Expr] = field(default_factory=dict)
 
+    @property
+    def whole(self) -> int:
+        """The whole size that loses least, of those that were compared: there have to be some."""
+        return min(self.integers, key=lambda each: each[2])[0]
+
 
 @dataclass(frozen=True)
 class Within:

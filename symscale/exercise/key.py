@@ -28,7 +28,7 @@ def written(one: Exercise) -> str:
     if asked.words or asked.sent is not None:
         return next(str(each) for each in _lines(asked, one))
     if asked.optimum is not None and asked.optimum.integers:
-        return f"{asked.what} = {min(asked.optimum.integers, key=lambda each: each[2])[0]}"
+        return f"{asked.what} = {asked.optimum.whole}"
     if asked.crossover is not None:
         return _written(asked.crossover)
     numbers = next(asked.numbers, None)
@@ -54,9 +54,8 @@ def _lines(asked: Asked, one: Exercise) -> Iterator[Prose]:
     elif asked.sent is not None:
         yield ", ".join(f"{kind}_{''.join(axes)}({array})" for kind, axes, array in asked.sent) or "none"
     elif asked.optimum is not None and asked.optimum.integers and asked.optimum.number is not None:
-        best = min(asked.optimum.integers, key=lambda each: each[2])
         number = format_number(asked.optimum.number, 5)
-        yield (asked.optimum.variable, f" = {best[0]}; of all real sizes {number} is the best.")
+        yield (asked.optimum.variable, f" = {asked.optimum.whole}; of all real sizes {number} is the best.")
     elif asked.crossover is not None:
         yield from _conditions(asked.crossover, one)
     elif asked.settings:

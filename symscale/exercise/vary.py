@@ -184,7 +184,7 @@ def _inside(own: Optimised, other: Optimised) -> bool:
     if 1 < own.number < spans[0] and not 1 < other.number < spans[1]:
         return False
     losses = sorted((each[2], each[0]) for each in other.integers)
-    best = min(own.integers, key=lambda each: each[2])[0]
+    best = own.whole
     clear = len(losses) == 1 or bool(losses[1][0] - losses[0][0] > CLEAR)
     return clear and (not 1 < best < spans[0] or 1 < losses[0][1] < spans[1])
 
@@ -227,7 +227,7 @@ def _near(own: sp.Expr, other: sp.Expr, factor: int) -> bool:
 def _moved(own: Asked, other: Asked) -> bool:
     """Say whether the answer is another one."""
     if own.optimum is not None and other.optimum is not None and own.optimum.integers and other.optimum.integers:
-        ranked = [min(each.optimum.integers, key=lambda one: one[2])[0] for each in (own, other) if each.optimum]
+        ranked = [each.optimum.whole for each in (own, other) if each.optimum]
         return ranked[0] != ranked[1]
     mine, theirs = (next(each.numbers, None) for each in (own, other))
     if mine is None or theirs is None or mine[1] == 0:

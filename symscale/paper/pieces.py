@@ -285,7 +285,7 @@ def _optimum(best: Optimised, form: str, id: str) -> Line:
     if form == "number":
         if best.number is None:
             raise SymscaleError(f"The optimum of {id} has no number.", hint="Give its values by set=…, a chip by on=….")
-        whole = min(best.integers, key=lambda each: each[2])[0] if best.integers else None
+        whole = best.whole if best.integers else None
         return Line(Relation(best.variable, "==", best.number if whole is None else sp.Integer(whole)))
     assumed, limits = _assumed(best.limits)
     return Line(Relation(best.variable, "==", best.point), "", (*best.when, *assumed), limits)

@@ -69,7 +69,7 @@ def _whole(asked: Asked) -> tuple[sp.Expr, str, str] | None:
     best = asked.optimum
     if best is None or not best.integers:
         return None
-    return sp.Integer(min(best.integers, key=lambda each: each[2])[0]), "", str(best.variable)
+    return sp.Integer(best.whole), "", str(best.variable)
 
 
 def _in_its_case(asked: Asked, known: Mapping[sp.Symbol, sp.Expr], request: Request) -> tuple[sp.Expr, str, str] | None:

@@ -60,8 +60,7 @@ def right_answer(asked: Asked, exercise: Exercise) -> str:
     if asked.sent is not None:
         return ", ".join(f"{kind}_{''.join(axes)}({array})" for kind, axes, array in asked.sent) or "none"
     if asked.optimum is not None and asked.optimum.integers and asked.optimum.number is not None:
-        best = min(asked.optimum.integers, key=lambda each: each[2])
-        return f"{asked.what} = {best[0]}, of all real sizes {format_number(asked.optimum.number, 5)}"
+        return f"{asked.what} = {asked.optimum.whole}, of all real sizes {format_number(asked.optimum.number, 5)}"
     if asked.crossover is not None:
         return "; ".join(dict.fromkeys(_conditions(asked.crossover, exercise)))
     formulas = [to_text(each.expr) for each in asked.settings if each.expr.free_symbols][-1:]
