@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from symscale.page.reading import reading_script
 from symscale.report.document import template_folder
 
-SCRIPTS = ("arithmetic", "numbers", "reading")
+SCRIPTS = ("arithmetic", "numbers", "reading", "formula")
 
 
 def scripted(script: str) -> Any:
@@ -21,7 +22,7 @@ def scripted(script: str) -> Any:
         pytest.skip("node is not installed, so the scripts of pages did not run")
     folder = template_folder() / "page"
     sources = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
-    text = "\n".join([*sources, f"console.log(JSON.stringify({script}))"])
+    text = "\n".join([reading_script(), *sources, f"console.log(JSON.stringify({script}))"])
     done = subprocess.run([program, "-"], input=text, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

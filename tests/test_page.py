@@ -20,7 +20,7 @@ from symscale.derivation.proof import Evaluated
 from symscale.derivation.registry import blackboard, ids
 from symscale.derivation.step import Derivation
 from symscale.errors import SymscaleError
-from symscale.notation.formula import parse_assignments, parse_formula
+from symscale.notation.formula import parse_formula
 from symscale.notation.numbers import format_number, format_quantity
 from symscale.page.page import html
 from symscale.page.script import javascript
@@ -208,42 +208,6 @@ def test_scripts_count_and_print_as_python_does() -> None:
         f"[{','.join(code)}].map(([x,u])=>[formatNumber(x,6),formatQuantity(x,u,6).filter(Boolean).join(' ')])"
     )
     assert shown == wanted
-
-
-@pytest.mark.verify
-def test_scripts_read_what_the_command_line_reads() -> None:
-    texts = [
-        "4096",
-        "28,672",
-        "28_672",
-        "4Ki",
-        "2^12",
-        "2**12",
-        "1e6",
-        "1.5M",
-        "3*128",
-        "1/2",
-        "4k",
-        "4096 tokens",
-        ".5",
-    ]
-    wanted = [str(parse_assignments(f"B={each}")["B"]) for each in texts]
-    shown = scripted(f"{texts!r}.map((t)=>readNumber(t,'').value).map((x)=>x.q===1n?`${{x.p}}`:`${{x.p}}/${{x.q}}`)")
-    assert shown == wanted
-    rates = {"459 TFLOP/s": "FLOP/s", "2.8 TB/s": "B/s", "16 GiB": "B", "3 µs": "s", "1.5 ms": "s", "2 B": "B"}
-    values = scripted(
-        f"{[list(each) for each in rates.items()]!r}.map(([t,u])=>readNumber(t,u).value).map((x)=>`${{x.p}}/${{x.q}}`)"
-    )
-    expected = [parse_assignments(f"q={each}")["q"] for each in rates]
-    assert values == [f"{each.p}/{each.q}" for each in expected]
-
-
-@pytest.mark.verify
-@pytest.mark.parametrize(
-    "text", ["", "x", "-4", "0", "1e", "4096 parsecs", "5 GB", "1e9999", "2^9999", "<b>", "1,2,3", "9" * 61]
-)
-def test_scripts_refuse_what_is_no_number(text: str) -> None:
-    assert scripted(f"readNumber({text!r},'').fault")
 
 
 @pytest.mark.verify

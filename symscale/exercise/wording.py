@@ -29,7 +29,8 @@ _SIGNS = [
     (re.compile(rf"(?<!\w)(?:(?:is|are|has to be|must be|should be|must|should)\s+)?(?:{words})(?![\w}}])", re.I), sign)
     for sign, words in _COMPARED.items()
 ]
-_THE_ANSWER = re.compile(r"^(?:the )?answer(?: is\b|:|\s*=)\s*", re.IGNORECASE)
+#: What says that an answer follows.
+THE_ANSWER = re.compile(r"^(?:the )?answer(?: is\b|:|\s*=)\s*", re.IGNORECASE)
 KILO = re.compile(r"(?<=[\d ])KB\b")
 _TIMES = re.compile(r"(?<=\d)\s*[x×]$")
 _AROUND = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("`", "`"))
@@ -45,7 +46,7 @@ def cleaned(text: str) -> str:
     for left, right in _AROUND:
         if plain.startswith(left) and plain.endswith(right) and len(plain) > len(left) + len(right):
             plain = plain[len(left) : -len(right)].strip()
-    plain = _THE_ANSWER.sub("", plain[:-1].rstrip() if plain.endswith(".") else plain)
+    plain = THE_ANSWER.sub("", plain[:-1].rstrip() if plain.endswith(".") else plain)
     plain = JOINED.sub("", plain)
     plain = KILO.sub("kB", plain)
     plain = _BOXED.sub(r" \1", _MICRO.sub(lambda found: f" µ{found[1] or found[2]}", plain))

@@ -202,7 +202,7 @@ class _Lexer:
         return self.open[-1][2] == "args" if self.open else self.listing
 
     def check_group(self, match: re.Match[str]) -> None:
-        if self.commas_separate():
+        if "," in match[0] and self.commas_separate():
             plain, spaced = match[0].replace(",", ""), match[0].replace(",", ", ")
             self.fail(
                 f"`{match[0]}` may be one number or several in a list",

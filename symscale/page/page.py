@@ -14,6 +14,7 @@ from symscale.derivation.step import Derivation
 from symscale.errors import SymscaleError
 from symscale.page.inputs import Input, chips, with_peak
 from symscale.page.ledger import Ledger, chips_script
+from symscale.page.reading import reading_script
 from symscale.page.steps import ledger_of, steps_of
 from symscale.page.words import formula
 from symscale.report.document import template_folder
@@ -22,7 +23,7 @@ from symscale.report.plain import one_line
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS = ("arithmetic", "numbers", "reading", "live", "plane", "curves", "panel")
+SCRIPTS = ("arithmetic", "numbers", "reading", "formula", "live", "plane", "curves", "panel")
 
 
 def html(*derivations: Derivation, title: str = "") -> str:
@@ -38,7 +39,7 @@ def html(*derivations: Derivation, title: str = "") -> str:
         steps = steps_of(each, ledger)
         shown.append(_view(each, ledger, steps))
         ledgers.append(ledger)
-    script = "\n".join([*_sources(), _data(ledgers), "start();"])
+    script = "\n".join([reading_script(), *_sources(), _data(ledgers), "start();"])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         _environment()

@@ -13,12 +13,13 @@ from symscale.errors import NotationError
 MAX_DIGITS = 4200  # Python itself refuses to convert more than 4300
 MAX_EXPONENT = 4200
 
-# digit groups: 28,672 (the caller decides whether a comma may group), 61{,}000 and 28\,672 (LaTeX), 1_000_000
+# digit groups: 28,672 (the caller decides whether a comma may group), 28 672, 61{,}000 and 28\,672 (LaTeX), 1_000_000
+SPACE = "[ \u00a0\u2009\u202f]"
 DIGITS = r"(?:\d{1,3}(?:\{,\}\d{3})+(?!\d)|\d{1,3}(?:\\,\d{3})+(?!\d)|\d+(?:_\d{3})+(?!\d)|\d+)"
 NUMBER = rf"(?:{DIGITS}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-GROUPED = r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\d])"
+GROUPED = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+|(?:{SPACE}\d{{3}})+)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\d])"
 
-_SEPARATORS = re.compile(r"\{,\}|\\,|[,_]")
+_SEPARATORS = re.compile(rf"\{{,\}}|\\,|[,_]|{SPACE}")
 _PLAIN = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?")
 
 

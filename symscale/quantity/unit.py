@@ -154,6 +154,22 @@ def _prefixed(word: str, whole: str) -> Unit:
     raise UnitError(f"`{word}` is not a unit", text=whole, position=max(whole.find(word), 0), hint=_HINT)
 
 
+def unit_words() -> dict[str, tuple[Unit, str]]:
+    """Return every word of a unit without a prefix, with the kinds of prefixes that it takes: "up", "down", "bin"."""
+    return {word: (Unit(base.factor, base.dimension, base.word), base.prefixes) for word, base in _BASES.items()}
+
+
+def prefix_words() -> dict[str, tuple[sp.Rational, str]]:
+    """Return the factor and the kind of every prefix."""
+    kinds = {**dict.fromkeys(_BINARY, "bin"), **dict.fromkeys(_UP, "up"), **dict.fromkeys(_DOWN, "down")}
+    return {prefix: (size, kinds[prefix]) for prefix, size in _scales()}
+
+
+def confused_words() -> dict[str, str]:
+    """Return the words that mean two things, and what to write instead."""
+    return dict(_CONFUSED)
+
+
 @lru_cache(maxsize=1)
 def _scales() -> tuple[tuple[str, sp.Rational], ...]:
     binary = [(prefix, sp.Integer(2) ** power) for prefix, power in _BINARY.items()]
