@@ -14,7 +14,8 @@ from symscale.derivation.registry import ids
 from symscale.errors import NotationError, SymscaleError
 from symscale.paper.audit.claims import Spelling, claims
 from symscale.paper.audit.judged import Report, audited
-from symscale.paper.audit.macros import definitions, expanded, original
+from symscale.paper.audit.macros import definitions, expanded
+from symscale.paper.audit.renames import original
 from symscale.paper.audit.statements import statements, unit_of
 from symscale.paper.audit.tidied import tidied
 from symscale.paper.audit.typst import as_latex
@@ -99,7 +100,7 @@ TEX: list[tuple[str, list[tuple[int, str]]]] = [
     ("% audit: training/fsdp\n\\[ T_\\text{math} \\ge T_\\text{comms} \\]", [(2, RIGHT)]),
     ("% audit: training/fsdp\n\\[ T_\\text{math} \\le T_\\text{comms} \\]", [(2, WRONG)]),
     ("% audit: training/fsdp\n\\[ \\frac{B}{X} \\lesssim \\frac{C}{W_\\text{ici}} \\]", [(2, WRONG)]),
-    ("% audit: training/fsdp\n\\[ \\frac BX > \\frac{C}{W} \\]", [(2, UNREAD)]),  # \frac takes braces here
+    ("% audit: training/fsdp\n\\[ \\frac BX > \\frac C{W} \\]", [(2, RIGHT)]),
     (
         "% audit: roofline/matmul step 5\n\\[ B \\ge \\frac{bDFC}{2DFW_\\text{hbm} - bC(D + F)} \\quad"
         " \\text{if } \\frac{DF}{D+F} > \\frac{bC}{4W_\\text{hbm}} \\]",
@@ -305,10 +306,48 @@ def test_macros_that_have_no_end_are_refused(tmp_path: Path, macros: str, said: 
     assert said in found.fault
 
 
-def test_definitions_without_arguments_alone_count() -> None:
-    text = r"\newcommand\a{x}\newcommand{\b}[1]{y}\renewcommand*{\c}{\a z}\def\d#1{y}\def\e{{q}}\newcommand{\f}"
-    assert definitions(text) == {r"\a": "x", r"\c": r"\a z", r"\e": "{q}"}
-    assert expanded(r"\a\c+\ab", definitions(text)).split() == ["x", "x", "z", r"+\ab"]
+MACROS = r"""
+\newcommand\a{x}\newcommand{\b}[1]{<#1>}\renewcommand*{\c}{\a z}\def\d#1{(#1)}\def\e{{q}}\newcommand{\f}
+\newcommand{\g}[2][7]{#1:#2}\def\h#1 to #2.{#2-#1}\let\i=\a\DeclarePairedDelimiter{\ceil}{\lceil}{\rceil}
+\NewDocumentCommand{\j}{s o m}{\IfBooleanTF{#1}{star}{}\IfNoValueTF{#2}{none}{#2};#3}\NewDocumentCommand{\k}{v}{x}
+\DeclareMathOperator*{\flops}{FLOPs}\DeclareSIUnit\token{tokens}\providecommand{\a}{again}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (r"\a\c+\ab", r"x x z +\ab"),
+        (r"\b{2}\b3\b\a", r"<2><3><x >"),
+        (r"\d{\d{1}}", "((1))"),
+        (r"\g{5}\g[\b{6}]{5}", "7:5<6>:5"),
+        (r"\h 1 to 2.", " 2- 1 "),
+        (r"\i", "x "),
+        (r"\j*[1]{2}\j{3}", "star1;2none;3"),
+        (r"\ceil*{X}", r"\left\lceil X \right\rceil "),
+        (r"\flops\token", r"\operatorname{FLOPs}tokens "),
+    ],
+)
+def test_macros_of_authors_are_put_in(text: str, shown: str) -> None:
+    assert expanded(text, definitions(MACROS)).replace("  ", " ") == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(r"\b", "lacks an argument"), (r"\k|x|", "takes arguments that are not read: v."), (r"\b{", "never closed")],
+)
+def test_macros_that_cannot_be_put_in_are_named(text: str, said: str) -> None:
+    with pytest.raises(NotationError, match=said):
+        expanded(text, definitions(MACROS))
+
+
+def test_a_macro_that_changes_within_the_text_is_refused(tmp_path: Path) -> None:
+    text = (
+        "\\newcommand{\\W}{W_\\text{ici}}\\begin{document}\\renewcommand{\\W}{W_\\text{hbm}}\n"
+        "% audit: training/fsdp\n\\[ B/X \\ge C/\\W \\]\n\\end{document}\n% audit: training/fsdp\n\\[ B \\ge 1 \\]"
+    )
+    (found,) = audit(tmp_path, text).findings
+    assert "is defined again within the text" in found.fault
 
 
 def test_renamed_symbols_are_read_backwards(tmp_path: Path) -> None:

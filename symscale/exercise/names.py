@@ -23,7 +23,7 @@ USUAL = {
 }
 #: Names of bandwidth, where there is one.
 RATES = ("W", "BW", "bw", "beta")
-_RELATION = re.compile(r"[<>≤≥]|\\[lg](?:eq?|t)(?![a-z])")
+_RELATION = re.compile(r"[<>≤≥⩽⩾]|\\[lg](?:eq?|t|eqslant)(?![A-Za-z])")
 _FACTOR = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)([A-Z])(?!\w)")
 #: Stems of names that any derivation may speak of: bytes per element, peaks, rates, memories and times.
 FAMILIES = ("b", "C", "W", "M", "T")

@@ -107,7 +107,9 @@ _COLLECTIVE = re.compile(
 )
 _SIZE = re.compile(r"\s*([A-Za-z]\w*)\s*(?:=|:)\s*(-?\d[\d,_]*(?:\s*(?:\^|\*\*?)\s*\d+)*)\s*")
 _NEXT_SIZE = re.compile(r"[,;]\s*(?=[A-Za-z])|\s+and\s+|×|\s+x\s+|\s+(?=[A-Z]\s*=)")
-_SIDES = re.compile(r"(<<|>>|<=|>=|=<|=>|==|[≪≫≤≥]|\\(?:ll|gg|leq?|geq?)(?![a-z])|\\lt|\\gt|<|>|=)")
+_SIDES = re.compile(
+    r"(<<|>>|<=|>=|=<|=>|==|[≪≫≤≥⩽⩾]|\\(?:ll|gg|leqslant|geqslant|leq?|geq?)(?![A-Za-z])|\\lt|\\gt|<|>|=)"
+)
 _AND = re.compile(r"\s+and\s+|\s*;\s*|\s*,\s*(?=[A-Za-z\\][^,]*[<>=≤≥])|\\text\{ and \}|\s*∧\s*|\s*&&?\s*")
 _LIKE_A_NUMBER = re.compile(r"[+-]?[\d.,_]+\s*[A-Za-zµμ$%][\w/ $%µμ]*")
 _COUNTED = re.compile(

@@ -105,11 +105,11 @@ def find(request: Request) -> Found:
         return Found(_WORDS[request.piece](request.id), Order())
     d = blackboard(request.id, request.terms)
     checked(d.derivation)
-    return Found(_FIND[request.piece](request, d), d.order, _names(d))
+    return Found(_FIND[request.piece](request, d), d.order, names_of(d))
 
 
 @lru_cache(maxsize=64)
-def _names(d: Builder) -> frozenset[str]:
+def names_of(d: Builder) -> frozenset[str]:
     """Return the names of all symbols on a blackboard."""
     found = {name for step in d.steps for each in step.equations for name in each.free_symbols}
     return frozenset(map(str, found))

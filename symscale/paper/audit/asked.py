@@ -12,9 +12,10 @@ from symscale.derivation.crossover import Crossover, bounds
 from symscale.derivation.registry import blackboard
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise, exercise
+from symscale.exercise.names import named
 from symscale.exercise.setting import Setting, everything
 from symscale.notation.text import to_text
-from symscale.paper.pieces import step_number
+from symscale.paper.pieces import names_of, step_number
 from symscale.paper.request import Request
 from symscale.paper.values import number
 from symscale.solve.relation import Relation
@@ -42,6 +43,12 @@ def asked(request: Request) -> Exercise:
         title = d.steps[number - 1].title
         raise SymscaleError(f"Step {number} of {request.id}, {title}, has no equation.", hint="Name another step.")
     return replace(whole, asked=tuple(_stated(each, d) for each in found))
+
+
+def names_in(request: Request) -> frozenset[str]:
+    """Return the names of the symbols that a tag's derivation has. Raises SymscaleError."""
+    one = asked(request)
+    return frozenset(named(one)) | (names_of(blackboard(one.derivation, request.terms)) if one.derivation else set())
 
 
 def _valued(request: Request, whole: Exercise) -> Exercise:

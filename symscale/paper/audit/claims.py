@@ -10,12 +10,15 @@ from functools import cached_property
 
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
+from symscale.paper.audit.asked import names_in
 from symscale.paper.audit.formulas import Formula, Unclosed, formulas
-from symscale.paper.audit.macros import LONGEST, expanded, original
+from symscale.paper.audit.macros import LONGEST, Macro, expanded
 from symscale.paper.audit.masked import Tag, masked
+from symscale.paper.audit.normal import normal
 from symscale.paper.audit.prose import numbers, unit_after
+from symscale.paper.audit.renames import original
 from symscale.paper.audit.statements import Statement, statements
-from symscale.paper.audit.tidied import goes_on, plain, rows, shown_row
+from symscale.paper.audit.tidied import goes_on, measured, plain, rows, shown_row
 from symscale.paper.audit.typst import as_latex
 from symscale.paper.blocks import document
 from symscale.paper.comments import TYPST, Syntax
@@ -53,21 +56,24 @@ class Tagged:
 class Spelling:
     """How a document writes symbols: macros of its own, and renamed symbols."""
 
-    macros: tuple[tuple[str, str], ...] = ()
+    macros: tuple[tuple[str, Macro], ...] = ()
     renames: tuple[tuple[str, str], ...] = ()
 
     def of(self, tag: Tag) -> Spelling:
-        """Return the spelling with what a tag renames besides."""
+        """Return the spelling with what a tag renames besides, for the symbols of its derivation alone."""
         try:
-            options = read_request(tag.sentence).options
-            style = Style(renames=self.renames).changed([each for each in options if each[0] == "rename"])
+            request = read_request(tag.sentence)
+            style = Style(renames=self.renames).changed([each for each in request.options if each[0] == "rename"])
+            names = names_in(request) if style.renames else ()
         except SymscaleError:
             return self  # what is wrong with its sentence is said when it is judged
-        return replace(self, renames=style.renames)
+        return replace(self, renames=tuple(each for each in style.renames if each[0] in names))
 
     def read(self, latex: str) -> str:
         """Return a formula with macros put in, and symbols under their own names. Raises SymscaleError."""
-        return original(expanded(latex, dict(self.macros)), self.renames)
+        macros = dict(self.macros)
+        written = [(name, normal(expanded(each, macros))) for name, each in self.renames]
+        return original(normal(measured(expanded(latex, macros))), written)
 
 
 @dataclass(frozen=True)

@@ -1,133 +1,217 @@
-r"""Macros of a document without arguments, put back into its formulas; and renamed symbols, read backwards."""
+r"""Macros of a document: how they are defined, with arguments and without, and put back into its formulas."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 
 from symscale.errors import NotationError
-from symscale.paper.audit.braces import group
+from symscale.frozen import dataclass
+from symscale.paper.audit.braces import argument, bracketed, group
 
 #: No formula that is meant to be read grows beyond this.
 LONGEST = 20_000
 DEEPEST = 30
+_NEW = r"(?:(?:re|provide)?newcommand|providecommand|DeclareRobustCommand)"
 _DEFINES = re.compile(
-    r"\\(?:(?:re|provide)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator)\*?\s*\{?\s*(\\[A-Za-z]+)\s*\}?"
-    r"|\\def\s*(\\[A-Za-z]+)|\\(?:New|Renew|Provide|Declare)DocumentCommand\s*\{?\s*(\\[A-Za-z]+)\s*\}?\s*(?=\{\s*\})"
+    rf"\\(?:(?P<new>{_NEW})|(?P<operator>DeclareMathOperator)|(?P<unit>DeclareSIUnit)"
+    r"|(?P<pair>DeclarePairedDelimiter)|(?P<parsed>(?:New|Renew|Provide|Declare)(?:Expandable)?DocumentCommand))"
+    r"(?![A-Za-z])\*?\s*(?:\[[^\]\n]*\])?\s*\{?\s*(?P<name>\\(?:[A-Za-z@]+|.))\s*\}?"
+    r"|\\[egx]?def(?![A-Za-z])\s*(?P<def>\\(?:[A-Za-z@]+|.))"
+    r"|\\let(?![A-Za-z])\s*(?P<let>\\(?:[A-Za-z@]+|.))\s*=?\s*(?P<as>\\(?:[A-Za-z@]+|.))"
 )
-_COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)", re.DOTALL)
-_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
+_COMMAND = re.compile(r"\\(?:[A-Za-z@]+|.)", re.DOTALL)
+_PLACE = re.compile(r"#([1-9])")
+_COUNT = re.compile(r"\s*\[\s*([0-9])\s*\]")
+_ROOM = re.compile(r"\s*")
+_CHOOSES = re.compile(r"\\If(?:NoValue|Value|Boolean)(?:TF|T|F)(?![A-Za-z])")
+_NO_VALUE = "-NoValue-"
 
 
-def definitions(text: str) -> dict[str, str]:
-    r"""Return the macros that a text defines without arguments: `\Wici` is `W_\text{ici}`; the last one counts."""
-    found: dict[str, str] = {}
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of a macro: `m` in braces, `o` in brackets with a default, `s` a star, or up to a delimiter."""
+
+    kind: str = "m"
+    default: str = _NO_VALUE
+
+
+@dataclass(frozen=True)
+class Macro:
+    """What a macro stands for and takes; `lead` stands before its arguments, `fault` says why it is not read."""
+
+    body: str
+    takes: tuple[Parameter, ...] = ()
+    lead: str = ""
+    fault: str = ""
+
+
+def definitions(text: str) -> dict[str, Macro]:
+    r"""Return the macros that a text defines: `\per` of `\newcommand{\per}[2]{\frac{#1}{#2}}`.
+
+    The last one counts, behind `\begin{document}` only where it means the same: what it stands for depends on the
+    place else.
+    """
+    found: dict[str, Macro] = {}
+    begins = text.find(r"\begin{document}")
     for match in _DEFINES.finditer(text):
-        name = match[1] or match[2] or match[3]
-        at = match.end()
-        if match[3]:
-            at = group(text, at)[1]
-        opens = re.compile(r"\s*").match(text, at)
-        at = opens.end() if opens else at
-        if text[at : at + 1] != "{":
-            continue  # it takes arguments
-        try:
-            body, _ = group(text, at)
-        except NotationError:
+        name = match["name"] or match["def"] or match["let"]
+        macro = _defined(match, text)
+        if macro is None or (match[0].startswith(r"\provide") and name in found):
             continue
-        found[name] = rf"\operatorname{{{body}}}" if match[0].startswith(r"\DeclareMathOperator") else body
+        if 0 <= begins < match.start() and found.get(name, macro) != macro:
+            macro = Macro(
+                "", fault=f"{name} is defined again within the text: what it stands for depends on the place."
+            )
+        found[name] = macro
     return found
 
 
-def expanded(text: str, macros: Mapping[str, str]) -> str:
-    """Return a formula with its macros put in. Raises NotationError for those that go in circles, or grow too long."""
+def _defined(match: re.Match[str], text: str) -> Macro | None:
+    """Return what a definition gives, None for one that is none. Macros of a kind that is not read say so."""
+    try:
+        if match["let"]:
+            return Macro(match["as"])
+        if match["def"]:
+            return _plain(text, match.end())
+        takes: tuple[Parameter, ...] = ()
+        at = match.end()
+        if match["parsed"]:
+            spec, at = argument(text, at)
+            read = list(_parsed(spec))
+            if None in read:
+                return Macro("", fault=f"{match['name']} takes arguments that are not read: {spec.strip()[:40]}.")
+            takes = tuple(each for each in read if each is not None)
+        elif match["new"]:
+            takes, at = _counted(text, at)
+        if text[_past(text, at) : _past(text, at) + 1] not in ("{", "\\"):
+            return None
+        body, at = argument(text, at)
+        if match["pair"]:
+            right, _ = argument(text, at)
+            return Macro(rf"\left{body} #3 \right{right}", (Parameter("s"), Parameter("o", ""), Parameter()))
+    except NotationError:
+        return None
+    return Macro(rf"\operatorname{{{body}}}" if match["operator"] else body, takes)
+
+
+def _counted(text: str, at: int) -> tuple[tuple[Parameter, ...], int]:
+    """Return what `[2][default]` says a macro takes, and where that ends."""
+    count = _COUNT.match(text, at)
+    if count is None:
+        return (), at
+    first = bracketed(text, count.end())
+    takes = tuple(Parameter() for _ in range(int(count[1])))
+    if first is None:
+        return takes, count.end()
+    return (Parameter("o", first[0]), *takes[1:]), first[1]
+
+
+def _plain(text: str, at: int) -> Macro | None:
+    r"""Return what `\def` gives, from behind its name on: arguments that end where a delimiter stands too."""
+    opens = text.find("{", at)
+    if opens < 0 or opens - at > 200:
+        return None
+    lead, *parts = re.split(r"#[1-9]", text[at:opens])
+    body, _ = group(text, opens)
+    return Macro(body, tuple(Parameter(f"until {each}" if each else "m") for each in parts), lead.strip())
+
+
+def _parsed(spec: str) -> Iterator[Parameter | None]:
+    """Yield what a specification of xparse says a macro takes, None for a kind that is not read."""
+    at = 0
+    while at < len(spec):
+        letter = spec[at]
+        at += 1
+        if letter.isspace() or letter in "+!":
+            continue
+        if letter == "O":
+            default, at = argument(spec, at)
+            yield Parameter("o", default)
+        else:
+            yield {"m": Parameter(), "o": Parameter("o"), "s": Parameter("s")}.get(letter)
+
+
+def expanded(text: str, macros: Mapping[str, Macro]) -> str:
+    """Return a formula with its macros put in.
+
+    Raises NotationError for those that go in circles, grow too long, lack an argument, or are of a kind not read.
+    """
     for _ in range(DEEPEST):
         used = {each for each in _COMMAND.findall(text) if each in macros}
         if not used:
             return text
-        text = _COMMAND.sub(lambda found: _put(found[0], macros), text)
+        text = _once(text, macros)
         if len(text) > LONGEST:
             raise NotationError(f"{min(used)} grows a formula beyond {LONGEST:,} letters.", hint="Define it shorter.")
     raise NotationError(f"{min(used)} is defined by itself.", hint="Macros that go in circles have no end.")
 
 
-def _put(name: str, macros: Mapping[str, str]) -> str:
-    body = macros.get(name)
-    # a command ends where no letter follows
-    return name if body is None else f"{body} " if body[-1:].isalpha() or not body else body
-
-
-def original(text: str, renames: Iterable[tuple[str, str]]) -> str:
-    r"""Return a formula with the symbols that a style renames under their own names: `\beta` as `W_{ici}`."""
-    wanted = {tuple(_tokens(latex)): name for name, latex in renames}
-    if not wanted:
-        return text
-    longest = max(map(len, wanted))
-    tokens = [(each.group(), each.start()) for each in _TOKEN.finditer(text)]
+def _once(text: str, macros: Mapping[str, Macro]) -> str:
+    """Return a text with its outermost macros put in."""
     pieces: list[str] = []
     at = 0
-    while at < len(tokens):
-        if tokens[at][0] in ("_", "^") or tokens[at][0] in _TYPED:
-            step = _whole(tokens, at)
-            pieces += [each for each, _ in tokens[at : at + step]]
-            at += step
+    for found in _COMMAND.finditer(text):
+        macro = macros.get(found[0])
+        if macro is None or found.start() < at:
             continue
-        size, name = _match(tokens, at, wanted, longest)
-        if name and (at + size == len(tokens) or tokens[at + size][0] != "_"):
-            pieces.append(_own(name))
-            at += size
-            continue
-        pieces.append(tokens[at][0])
-        at += 1
-    return "".join(pieces)
+        body, end = _put(found, macro, text)
+        pieces += [text[at : found.start()], body]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
-_TYPED = (r"\text", r"\mathrm", r"\textrm", r"\operatorname")
+def _put(found: re.Match[str], macro: Macro, text: str) -> tuple[str, int]:
+    """Return what a macro stands for at a place, and where its arguments end."""
+    if macro.fault:
+        raise NotationError(macro.fault, text=text, position=found.start(), hint="Write out what it stands for here.")
+    end = found.end()
+    if macro.lead:
+        end = _past(text, end)
+        if not text.startswith(macro.lead, end):
+            raise NotationError(f"{found[0]} is followed by {macro.lead}.", text=text, position=found.start())
+        end += len(macro.lead)
+    given: list[str] = []
+    for each in macro.takes:
+        said, end = _taken(each, text, end, found)
+        given.append(said)
+    body = _chosen(
+        _PLACE.sub(lambda place: given[int(place[1]) - 1] if int(place[1]) <= len(given) else "", macro.body)
+    )
+    # a command ends where no letter follows
+    return (f"{body} " if body[-1:].isalpha() or not body else body), end
 
 
-def _tokens(latex: str) -> list[str]:
-    return [each for each in _TOKEN.findall(latex) if not each.isspace()]
+def _taken(wanted: Parameter, text: str, at: int, found: re.Match[str]) -> tuple[str, int]:
+    """Return one argument of a macro that stands at a place, and where it ends."""
+    if wanted.kind == "s":
+        star = text[_past(text, at) : _past(text, at) + 1] == "*"
+        return ("TRUE", _past(text, at) + 1) if star else ("FALSE", at)
+    if wanted.kind == "o":
+        return bracketed(text, at) or (wanted.default, at)
+    until = wanted.kind.removeprefix("until ")
+    if until != wanted.kind:
+        end = text.find(until.strip() or until, at)
+        if end >= 0:
+            return text[at:end], end + len(until.strip() or until)
+    elif text[_past(text, at) :]:
+        return argument(text, at)
+    raise NotationError(f"{found[0]} lacks an argument.", text=text, position=found.start(), hint="Write it in braces.")
 
 
-def _match(
-    tokens: list[tuple[str, int]], at: int, wanted: Mapping[tuple[str, ...], str], longest: int
-) -> tuple[int, str]:
-    """Return how many tokens from a place on are a renamed symbol, and its own name; the longest counts."""
-    said: list[str] = []
-    best = (0, "")
-    for step, (each, _) in enumerate(tokens[at:], 1):
-        if each.isspace():
-            continue
-        said.append(each)
-        if len(said) > longest:
-            break
-        if tuple(said) in wanted:
-            best = (step, wanted[tuple(said)])
-    return best
+def _chosen(body: str) -> str:
+    r"""Return what `\IfNoValueTF{…}{…}{…}` and `\IfBooleanTF` of xparse choose."""
+    while (found := _CHOOSES.search(body)) is not None:
+        asked, at = argument(body, found.end())
+        yes = asked == "TRUE" if "Boolean" in found[0] else (asked == _NO_VALUE) == ("NoValue" in found[0])
+        branches = {"T": "", "F": ""}
+        for each in re.sub(r".*?(TF|T|F)$", r"\1", found[0]):
+            branches[each], at = argument(body, at)
+        body = body[: found.start()] + branches["T" if yes else "F"] + body[at:]
+    return body
 
 
-def _whole(tokens: list[tuple[str, int]], at: int) -> int:
-    """Return how many tokens an index, or words, take with their braces."""
-    step = 1
-    while at + step < len(tokens) and tokens[at + step][0].isspace():
-        step += 1
-    if at + step >= len(tokens):
-        return step
-    if tokens[at + step][0] in _TYPED:
-        step += 1
-    if at + step >= len(tokens) or tokens[at + step][0] != "{":
-        return min(step + 1, len(tokens) - at) if tokens[at][0] in ("_",) else 1
-    if tokens[at][0] == "^":
-        return 1  # an exponent is a formula of its own
-    depth = 0
-    for n in range(at + step, len(tokens)):
-        depth += (tokens[n][0] == "{") - (tokens[n][0] == "}")
-        if not depth:
-            return n - at + 1
-    return len(tokens) - at
-
-
-def _own(name: str) -> str:
-    stem, _, index = name.partition("_")
-    stem = stem if len(stem) == 1 else rf"\text{{{stem}}}"
-    return rf" {stem}_{{{index}}} " if index else f" {stem} "
+def _past(text: str, at: int) -> int:
+    """Return where the room ends that begins at a place."""
+    room = _ROOM.match(text, at)
+    return room.end() if room else at

@@ -9,14 +9,22 @@ import re
 from collections.abc import Iterator
 
 from symscale.frozen import dataclass
-from symscale.paper.comments import LATEX, MARKDOWN, Syntax
+from symscale.paper.audit.delimiters import FENCE, with_dollars, with_letters
+from symscale.paper.comments import HTML, LATEX, MARKDOWN, TYPST, Syntax
 from symscale.paper.markers import lines
 
 _SAID = re.compile(r"[ \t]*audit:[ \t]*(.*?)[ \t]*", re.DOTALL)
 _PERCENT = re.compile(r"(?<!\\)(?:\\\\)*(%+)")
 _MACRO = re.compile(r"\\audit[ \t]*\{([^{}\r\n]*)\}")
 _VERB = re.compile(r"\\(?:verb\*?|lstinline|mintinline\{\w*\})([^\w\s*{\[])(.*?)\1")
+_TYPST = re.compile(r"\\.|\"(?:[^\"\\\r\n]|\\.)*\"|`+[^`]*`+|/\*.*?\*/|(?<!:)(?P<comment>//)")
+#: What TeX never comes to: behind a condition that is false, and behind the document's end.
+_NEVER = re.compile(
+    r"\\(?:(?P<opens>iffalse|iftrue|if[A-Za-z]*)|(?P<else>else)|(?P<closes>fi))(?![A-Za-z])|\\end\{document\}"
+)
 _TICKS = re.compile(r"`+|\n[ \t]*\r?\n")
+#: What ends a line, a cell of a table or a sentence behind a tag.
+_LAST = re.compile(r"(?:[.,;:)!?*_]|</\w+>|\s)*(?:$|\||&|\\\\|</?t[dhr]\b)")
 _OPENS = re.compile(r"<!--|/\*|\\begin\s*\{|`{3,}|~{3,}|<(?:script|style|textarea|pre)\b", re.IGNORECASE)
 
 
@@ -48,11 +56,15 @@ def masked(text: str, syntax: Syntax) -> Masked:
     """Return a text without comments, listings and code, and its tags. Takes linear time."""
     pieces: list[str] = []
     tags: list[Tag] = []
-    state, offset = "", 0
+    state, offset, maths = "", 0, False
     for line in lines(text):
         before, state = state, syntax.after(state, line)
-        if before:
-            pieces.append(_blank(line))
+        fenced = FENCE.match(line) if syntax is MARKDOWN and (maths or not before) else None
+        if fenced and (maths != bool(fenced["maths"])) and bool(state) != maths:
+            pieces.append(f"$${_blank(line[2:])}")  # a display of GitHub
+            maths = not maths
+        elif before:
+            pieces.append(line if maths else _blank(line))
         else:
             shown = line
             for start, stop, said in _comments(line, syntax):
@@ -69,13 +81,42 @@ def masked(text: str, syntax: Syntax) -> Masked:
     whole = "".join(pieces)
     if syntax is LATEX:
         whole = _VERB.sub(lambda found: _blank(found[0]), whole)
+        for start, stop in _never(whole):
+            whole = whole[:start] + _blank(whole[start:stop]) + whole[stop:]
+            tags = [each for each in tags if not start <= each.start < stop]
     elif syntax is MARKDOWN:
-        whole = _without_code(whole)
+        whole = _without_code(with_dollars(whole))
+    if syntax in (MARKDOWN, HTML):
+        whole = with_letters(whole)
     return Masked(whole, tuple(sorted(tags, key=lambda each: each.start)))
+
+
+def _never(text: str) -> list[tuple[int, int]]:
+    r"""Return the parts of a text of LaTeX that are never set: `\iffalse … \fi`, and what follows its end."""
+    found: list[tuple[int, int]] = []
+    depth, start = 0, -1
+    for each in _NEVER.finditer(text):
+        if each["opens"]:
+            start = each.start() if start < 0 and each["opens"] == "iffalse" else start
+            depth += start >= 0
+        elif start >= 0 and ((each["else"] and depth == 1) or each["closes"]):
+            depth -= bool(each["closes"]) or depth
+            if not depth:
+                found.append((start, each.end()))
+                start = -1
+        elif start < 0 and each[0].startswith(r"\end"):
+            return [*found, (each.end(), len(text))]
+    return found
 
 
 def _comments(line: str, syntax: Syntax) -> Iterator[tuple[int, int, str]]:
     """Yield the comments of a line, those of LaTeX that end one with text too."""
+    if syntax is TYPST:
+        yield from syntax.comments(line)
+        ends = next((each for each in _TYPST.finditer(line) if each["comment"]), None) if "//" in line else None
+        if ends is not None and line[: ends.start()].strip():
+            yield ends.start(), len(line.rstrip("\r\n")), line[ends.end() :].rstrip("\r\n")
+        return
     if syntax is not LATEX:
         yield from syntax.comments(line)
         return
@@ -88,7 +129,8 @@ def _tag(line: str, offset: int, start: int, stop: int, sentence: str, at: int) 
     end = stop if stop >= 0 else len(line)
     before, after = line[:start].strip(" \t>"), line[end:].strip()
     place = (offset + start, offset + end, sentence, offset + at)
-    return Tag(*place, alone=not before and not after, trailing=bool(before) and not after, ended=stop >= 0)
+    last = bool(before) and _LAST.match(after) is not None
+    return Tag(*place, alone=not before and not after, trailing=last, ended=stop >= 0)
 
 
 def _until_it_opens(line: str) -> str:

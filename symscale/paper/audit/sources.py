@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
-from symscale.paper.audit.macros import definitions
+from symscale.paper.audit.macros import Macro, definitions
 from symscale.paper.audit.masked import masked
-from symscale.paper.comments import LATEX, MARKDOWN, SUFFIXES, Syntax, syntax_of
+from symscale.paper.comments import LATEX, MARKDOWN, SUFFIXES, TYPST, Syntax, syntax_of
 from symscale.paper.held import read
 
 NOTEBOOK = ".ipynb"
@@ -63,14 +63,15 @@ class Document:
     """The texts of a document, the macros it defines, and what was left out."""
 
     sources: tuple[Source, ...]
-    macros: dict[str, str]
+    macros: dict[str, Macro]
     notes: tuple[Note, ...]
 
 
 def document(file: Path) -> Document:
     """Read a document with what it takes in from its folder. Raises SymscaleError for what is no readable document."""
     if file.suffix.lower() == NOTEBOOK:
-        return Document(tuple(_cells(file)), {}, ())
+        cells = tuple(_cells(file))
+        return Document(cells, _defined(cells), ())
     if file.suffix.lower() not in SUFFIXES:
         raise SymscaleError(
             f"{file}: a document that ends in {file.suffix or 'no suffix'!r} is of no kind that is audited.",
@@ -79,10 +80,19 @@ def document(file: Path) -> Document:
     syntax = syntax_of(file)
     first = Source(file, _text(file), syntax)
     if syntax is not LATEX:
-        return Document((first,), {}, ())
+        return Document((first,), _defined((first,)), ())
     reader = _Tree(file.parent)
     reader.add(first, 0)
     return Document(tuple(reader.sources), reader.macros, tuple(reader.notes))
+
+
+def _defined(sources: Iterable[Source]) -> dict[str, Macro]:
+    """Return the macros that texts define one after another, as MathJax takes them."""
+    found: dict[str, Macro] = {}
+    for each in sources:
+        if each.syntax is not TYPST and "\\" in each.text:
+            found |= definitions(masked(each.text, each.syntax).text)
+    return found
 
 
 def _text(file: Path) -> str:
@@ -112,7 +122,7 @@ class _Tree:
         self.inside = folder.resolve()
         self.sources: list[Source] = []
         self.notes: list[Note] = []
-        self.macros: dict[str, str] = {}
+        self.macros: dict[str, Macro] = {}
         self.seen: set[Path] = set()
 
     def add(self, source: Source, depth: int) -> None:

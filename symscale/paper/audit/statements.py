@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.paper.audit.braces import group
+from symscale.paper.audit.cases import by_cases
 from symscale.paper.audit.tidied import tidied
 from symscale.quantity.unit import parse_unit
 
@@ -56,6 +57,11 @@ def statements(row: str, before: str = "") -> tuple[list[Statement], str]:
     Raises SymscaleError for braces that do not pair.
     """
     found: list[Statement] = []
+    if (cases := by_cases(row)) != [row]:
+        for case in cases:
+            stated, first = statements(case, before)
+            found += stated
+        return found, first
     first = before
     pieces = _pieces(tidied(row))
     if said := _in_words(pieces):

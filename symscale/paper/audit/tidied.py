@@ -90,13 +90,18 @@ def tidied(row: str) -> str:
     for _ in range(3):
         text = _each(text, _KEPT, lambda body, after: (body, after))
         text = _each(text, _BRACED, _without_note)
-    text = _MICRO.sub(r"\\text{ µ\1}", _each(text, _QUANTITY, None))
+    text = _MICRO.sub(r"\\text{ µ\1}", measured(text))
     text = _GROUPED.sub("", _INDEX.sub(lambda found: found[0].replace(",", " "), text))
     text = _SPACES.sub(" ", _INNER_LINE.sub(" ", _WORDLESS.sub(" ", text)))
     for pattern, sign in ((_SAME, "="), (_ABOVE, r"\\ge "), (_BELOW, r"\\le ")):
         text = pattern.sub(sign, text)
     text = _PREFIX_LIKE.sub(r"\1 \\cdot \2", re.sub(r"\s+", " ", text).strip())
     return re.sub(r"(?:\\[,;:! ]|\s|~)*[.,;](?:\\[,;:! ]|\s)*$", "", text)
+
+
+def measured(row: str) -> str:
+    r"""Return a row with numbers of siunitx as they are printed: `\qty{2550}{tokens}` is `2550 \text{ tokens}`."""
+    return _each(row, _QUANTITY, None)
 
 
 Change = Callable[[str, str], tuple[str, str]]
