@@ -44,14 +44,18 @@ def _init(fields: tuple[dataclasses.Field[Any], ...], signature: Signature) -> A
     every = frozenset(names)
     default = {each.name: each.default for each in fields if each.default is not MISSING}
     factory = {each.name: each.default_factory for each in fields if each.default_factory is not MISSING}
+    optional = default.keys() | factory.keys()
 
     def init(self: Any, /, *args: Any, **kwargs: Any) -> None:
         values = dict(zip(names, args, strict=False), **kwargs)
-        left = every - values.keys()
-        if len(args) + len(kwargs) + len(left) != len(names) or not left <= default.keys() | factory.keys():
-            signature.bind(*args, **kwargs)  # which raises the TypeError that says what is wrong
-        for name in left:
-            values[name] = default[name] if name in default else factory[name]()
+        if len(args) + len(kwargs) != len(names) or len(values) != len(names):
+            left = every - values.keys()
+            if len(args) + len(kwargs) + len(left) != len(names) or not left <= optional:
+                signature.bind(*args, **kwargs)  # which raises the TypeError that says what is wrong
+            for name in left:
+                values[name] = default[name] if name in default else factory[name]()
+        elif kwargs and values.keys() != every:
+            signature.bind(*args, **kwargs)
         self.__dict__.update(values)
         if hasattr(self, "__post_init__"):
             self.__post_init__()

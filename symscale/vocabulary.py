@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count
+from operator import attrgetter
 
 import sympy as sp
 
@@ -70,6 +71,10 @@ _ENTRIES = (
 TABLE: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 
 _numbers = count()
+
+
+#: The key that sorts symbols by name: as `str` does, which prints them for it.
+BY_NAME = attrgetter("name")
 
 
 @lru_cache(maxsize=65536)

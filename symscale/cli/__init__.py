@@ -83,6 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; every error is one paragraph on stderr and exit code 2."""
     # A command is short: rare collections of garbage save a tenth of its time.
     gc.set_threshold(200_000, 20, 100)
+    # What sympy forgets after a thousand others it computes again; to keep all of it takes a few megabytes.
+    os.environ.setdefault("SYMPY_CACHE_SIZE", "None")
     try:
         code = run(arguments)
     except Exception as error:

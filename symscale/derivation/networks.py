@@ -80,7 +80,7 @@ def _again(unit: Cost, volume: sp.Expr, latency: bool) -> sp.Expr:
     moved = volume * unit.time
     if not latency or unit.latency == 0:
         return moved
-    return moved + unit.latency if unit.kind is Kind.Permute else sp.Max(moved, unit.latency)
+    return moved + unit.latency if unit.kind is Kind.Permute else sp.Max(moved, unit.latency, evaluate=False)
 
 
 def algorithm_step(

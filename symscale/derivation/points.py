@@ -13,6 +13,7 @@ from symscale.errors import UndecidedError
 from symscale.solve.bounds import apart, bounds
 from symscale.solve.exact import value_at
 from symscale.solve.relation import MASKS, Relation
+from symscale.vocabulary import BY_NAME
 
 Point = dict[sp.Symbol, sp.Expr]
 
@@ -27,7 +28,7 @@ SHARES, FAR = (0.02, 0.5, 0.98), 100.0
 
 def random_point(symbols: Iterable[sp.Symbol], rng: random.Random) -> Point:
     """Return random exact rationals, spread over orders of magnitude."""
-    ordered = sorted(symbols, key=str)
+    ordered = sorted(symbols, key=BY_NAME)
     return {each: sp.Rational(rng.randint(1, 9999), 10 ** rng.randint(0, 3)) for each in ordered}
 
 
@@ -45,7 +46,7 @@ def walked(
         broken = next((each for each in conditions if not _surely(each, point)), None)
         if broken is None:
             return point
-        names = sorted(broken.free_symbols & point.keys(), key=str)
+        names = sorted(broken.free_symbols & point.keys(), key=BY_NAME)
         if not names:
             return None
         name = rng.choice(names)

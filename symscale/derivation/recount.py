@@ -86,7 +86,7 @@ def integer_point(layer: Layer, rng: random.Random) -> dict[sp.Symbol, sp.Expr]:
     point = _lengths(layer, lengths, rng)
     chips = math.prod(int(size.xreplace(point)) for size in layer.program.mesh.values())
     # a size such as D/3 is whole where D is a multiple of 3
-    shares = [sp.fraction(sp.together(size))[1] for size in layer.program.sizes.values()]
+    shares = [sp.fraction(sp.together(size))[1] for size in layer.program.sizes.values() if not size.is_Symbol]
     scale = chips * math.lcm(*(int(each) for each in shares if each.is_Integer))
     for size in layer.program.sizes.values():
         for symbol in size.free_symbols:

@@ -35,9 +35,10 @@ from symscale.machine import chosen
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.numbers import format_number
 from symscale.notation.text import to_text
+from symscale.solve.exact import value_at
 from symscale.solve.relation import sign_of_number
 from symscale.transformer import model, values
-from symscale.vocabulary import symbol
+from symscale.vocabulary import BY_NAME, symbol
 
 FOLDER = "answers"
 
@@ -252,7 +253,7 @@ def half_unit(text: str) -> sp.Expr:
 
 def _points(found: sp.Expr, stated: sp.Expr) -> Iterator[dict[sp.Symbol, sp.Expr]]:
     """Yield exact points; of all sizes where formulas have branches, which small numbers may not take."""
-    names = sorted(found.free_symbols | stated.free_symbols, key=str)
+    names = sorted(found.free_symbols | stated.free_symbols, key=BY_NAME)
     for seed in (3, 7, 11):
         yield {name: sp.Rational(seed + 5 * n, 1 + n) for n, name in enumerate(names)}
     if any(each.has(sp.Max, sp.Min, sp.floor, sp.ceiling) for each in (found, stated)):
@@ -266,7 +267,7 @@ def same(found: sp.Expr, stated: sp.Expr) -> bool:
     if found == stated:
         return True
     for point in _points(found, stated):
-        values = [found.xreplace(point), stated.xreplace(point)]
+        values = [value_at(found, point), value_at(stated, point)]
         missing = [not each.is_number or each.has(sp.nan, sp.zoo, sp.oo, sp.I) for each in values]
         if any(missing) or sign_of_number(*values) != 0:
             return False

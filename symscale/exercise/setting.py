@@ -16,6 +16,7 @@ from symscale.frozen import dataclass
 from symscale.notation.text import to_text
 from symscale.solve.exact import value_at
 from symscale.solve.relation import Relation
+from symscale.vocabulary import BY_NAME
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Setting:
     @property
     def used(self) -> dict[sp.Symbol, sp.Expr]:
         """The values of symbols that the formula has."""
-        return {name: self.values[name] for name in sorted(self.expr.free_symbols & self.values.keys(), key=str)}
+        return {name: self.values[name] for name in sorted(self.expr.free_symbols & self.values.keys(), key=BY_NAME)}
 
     def of(self, expr: sp.Expr) -> Setting:
         """Return the setting with another formula."""

@@ -42,6 +42,9 @@ def also(files: Sequence[Path]) -> Iterator[None]:
 
     Raises MachineError for a file that does not validate, and for a name that another chip has.
     """
+    if not files:
+        yield
+        return
     found: dict[str, Machine] = {}
     for file in files:
         chip = load_machine(file)
