@@ -236,7 +236,7 @@ def test_show_prints_a_piece_and_renames_a_derivation(
     capsys: pytest.CaptureFixture[str], monkeypatch, tmp_path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(["show", "training/fsdp", "claim", "form=exact", "env=math"]) == 0
+    assert run(["show", "training/fsdp", "claim", "form=exact", "env=math", "--format", "latex"]) == 0
     assert capsys.readouterr().out == "B \\ge \\frac{bC(X - 1)}{2W_\\text{ici}}\n"
     assert run(["show", "training/fsdp", "step", "In bf16: x", "--format", "typst"]) == 2
     capsys.readouterr()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symscale.cli.options import OUTPUT, PAGE, with_options
+from symscale.cli.options import OUTPUT, with_options
 from symscale.cli.output import rendered, style_of, write
 
 if TYPE_CHECKING:
@@ -41,31 +41,37 @@ def list_() -> None:
         click.echo("The library is empty: put files with @derivation into the folders of SYMSCALE_DERIVATIONS.")
 
 
-@click.command()
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("id", shell_complete=known)
 @click.argument("piece", nargs=-1)
 @with_options(
-    PAGE,
+    click.option(
+        "--format", "style", default="text", show_default=True, help="text, md, latex, typst, html; json of all of ID."
+    ),
     OUTPUT,
     click.option("--rename", "renames", multiple=True, metavar=r"B='\mathcal{B}'", help="Write a symbol otherwise."),
 )
 def show(id: str, piece: tuple[str, ...], style: str, output: str, renames: tuple[str, ...]) -> None:
     """Derive ID of the library, live and with every step checked, or one PIECE of it as documents have it.
 
-    A piece is written in LaTeX, or in md, typst or html, in the style that a symscale.toml of this folder sets.
+    A piece is written as text, or in latex, md, typst or html, in the style that a symscale.toml of this folder sets.
 
     \b
     symscale show roofline/matmul
     symscale show training/fsdp --format latex --rename B='\\mathcal{B}' -o fsdp.tex
     symscale show training/fsdp --format html -o fsdp.html
     symscale show training/fsdp value T_comms set=D=8192,F=28672,X=16 unit=ms
+    symscale show training/fsdp claim form=exact --format latex
     """
-    if piece:
+    for word in piece:
+        if word.startswith("-") and not word[1:].isdigit():  # step -1 is the last one
+            raise click.NoSuchOption(word.partition("=")[0])
+    if piece or style == "typst":
         from symscale.cli.render import written_piece
 
-        write(written_piece((id, *piece), style, renames), output)
+        write(written_piece((id, *(piece or ("derivation",))), style, renames), output)
         return
-    style = style_of(style, "html")
+    style = style_of(style, "typst", "html")
     from symscale import report
     from symscale.derivation.registry import written
 

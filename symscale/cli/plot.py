@@ -37,10 +37,9 @@ def plot(id: str, number: int, output: str, on: str, sets: tuple[str, ...]) -> N
     """
     suffix = suffix_of(output)
     from symscale.derivation.formulae import assignments
-    from symscale.derivation.registry import blackboard
-    from symscale.derivation.step import checked
+    from symscale.derivation.registry import blackboard, proven
     from symscale.derivation.terms import Terms
-    from symscale.errors import StepError, SymscaleError
+    from symscale.errors import SymscaleError
 
     given = assignments(sets, counts=True)
     sized(given)
@@ -50,12 +49,7 @@ def plot(id: str, number: int, output: str, on: str, sets: tuple[str, ...]) -> N
     moved(figure, given)
     if not terms.own and figure == chosen(id, blackboard(id).derivation.figures, number):
         raise SymscaleError(f"The figure of {id} has nothing to do with {on or 'these values'}.", hint="Leave it out.")
-    try:
-        checked(derivation)
-    except StepError as error:
-        if terms.own:
-            raise
-        raise SymscaleError(f"{id} does not hold with these values: {error.message}", hint="Take others.") from error
+    proven(id, terms)
     if suffix in (".svg", ".tex", ""):
         from symscale import report
 

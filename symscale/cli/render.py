@@ -48,14 +48,20 @@ def render(template: str, output: str, dialect: str, check: bool, force: bool) -
 
 
 def written_piece(words: Sequence[str], style: str, renames: Sequence[str]) -> str:
-    """Return a piece of a derivation as a document of this folder has it."""
-    from symscale.paper.dialect import DIALECTS, dialect_of
+    """Return a piece of a derivation as a document of this folder has it, or as a terminal has it."""
+    from symscale.errors import SymscaleError
+    from symscale.paper.dialect import DIALECTS, TEXT
     from symscale.paper.request import quoted, read_request
     from symscale.paper.settings import read_settings
     from symscale.paper.write import write
 
-    name = {"text": "latex", "md": "markdown"}.get(style, style)
-    dialect = dialect_of("", name) if name in DIALECTS else dialect_of("", style)
+    known = {"text": TEXT, "md": DIALECTS["markdown"], **DIALECTS}
+    if style not in known:
+        hint = "Use one of text, latex, md, typst, html."
+        if style == "json":
+            hint = f"`symscale show {words[0]} --format json` has the whole derivation, `symscale macros` its values."
+        raise SymscaleError(f"A piece is not written as {style[:40]!r}.", hint=hint)
+    dialect = known[style]
     settings = read_settings(Path())
     sentence = " ".join([*map(quoted, words), *(quoted(f"rename={each}") for each in renames)])
     with settings.used():

@@ -24,6 +24,7 @@ from symscale.errors import StepError, SymscaleError
 from symscale.machine import Machine
 from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.numbers import format_number, format_quantity
+from symscale.notation.text import relation_text
 from symscale.quantity import maximum
 from symscale.solve import crossover
 from symscale.solve.relation import Relation
@@ -305,14 +306,38 @@ def ends(span: Span) -> tuple[sp.Expr, sp.Expr]:
 
 
 def decades(curves: Iterable[Curve], of: str = "y") -> tuple[sp.Expr, sp.Expr]:
-    """Return round ends of a logarithmic axis on which curves lie: up to 10 times a power of ten."""
-    found = []
+    """Return round ends of a logarithmic axis on which curves lie: up to 10 times a power of ten.
+
+    Raises SymscaleError where a curve is not positive, or there is none.
+    """
+    found: list[float] = []
     for each in curves:
         form = each.x if of == "x" else each.y
         for step in range(9):
             at = float(each.low) * float(each.high / each.low) ** (step / 8)
-            found.append(float_value(form, each.at(at)))
+            value = float_value(form, each.at(at))
+            if not 0 < value < math.inf:
+                label = _text(each.label)
+                number = format_number(value) if math.isfinite(value) else "no number"
+                raise SymscaleError(
+                    f"{label} is {number} where {each.along} = {format_number(at)}, which a plot has no place for.",
+                    hint="A plot shows positive numbers.",
+                )
+            found.append(value)
+    if not found:
+        raise SymscaleError("No curve of the plot has a point.", hint="Nothing is possible with these values.")
     return _round(min(found) * 0.55, up=False), _round(max(found) * 1.7, up=True)
+
+
+def _text(words: Prose) -> str:
+    """Return words with their formulas as text."""
+    parts = (words,) if isinstance(words, str) else words
+    return "".join(
+        relation_text(each.lhs, "=" if each.op == "==" else each.op, each.rhs)
+        if isinstance(each, Relation)
+        else str(each)
+        for each in parts
+    )
 
 
 def _round(value: float, *, up: bool) -> sp.Expr:

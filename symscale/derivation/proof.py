@@ -405,7 +405,10 @@ def _float_holds(each: Relation, point: Mapping[sp.Symbol, sp.Expr]) -> bool:
 
 
 def float_value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> float:
-    """Evaluate with Python floats, node by node: the judge of exact evaluation; nan where a root is not real."""
+    """Evaluate with Python floats, node by node: the judge of exact evaluation; nan where nothing real is there.
+
+    What is too large for a float, or divided by zero, is infinite.
+    """
     if expr.is_Symbol:
         return float(point[expr])
     if expr.is_number and not expr.args:
@@ -416,11 +419,20 @@ def float_value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> float:
     if expr.is_Mul:
         return math.prod(parts)
     if expr.is_Pow:
-        return math.nan if parts[0] < 0 and parts[1] % 1 else float(parts[0] ** parts[1])
+        return _power(*parts)
     if isinstance(expr, sp.Max | sp.Min):
         return max(parts) if isinstance(expr, sp.Max) else min(parts)
     if isinstance(expr, sp.ceiling | sp.floor):
         return float(math.ceil(parts[0]) if isinstance(expr, sp.ceiling) else math.floor(parts[0]))
     if isinstance(expr, sp.log):
-        return math.log(*parts)
+        return math.log(*parts) if min(parts) > 0 else -math.inf if parts[0] == 0 else math.nan
     raise StepError(f"No second arithmetic for {to_text(expr)}.")
+
+
+def _power(base: float, exponent: float) -> float:
+    if base < 0 and exponent % 1:
+        return math.nan
+    try:
+        return float(base**exponent)
+    except (OverflowError, ZeroDivisionError):
+        return math.inf

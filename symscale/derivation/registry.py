@@ -16,9 +16,10 @@ from symscale.derivation.builder import Builder
 from symscale.derivation.citation import split
 from symscale.derivation.step import Derivation
 from symscale.derivation.terms import OWN, Terms
-from symscale.errors import SymscaleError
+from symscale.errors import StepError, SymscaleError
 from symscale.frozen import dataclass
 
+OTHERS = "Take other values, or another chip of the same kind."
 FOLDERS_VARIABLE = "SYMSCALE_DERIVATIONS"
 
 
@@ -200,28 +201,43 @@ def blackboard(id: str, terms: Terms = OWN) -> Builder:
     try:
         found.write(d)
     except (Exception, SystemExit) as error:
-        raise _unwritten(found, terms, error) from error
+        raise _unwritten(found, d, terms, error) from error
     return d
 
 
-def _unwritten(found: Entry, terms: Terms, error: BaseException) -> SymscaleError:
+def _unwritten(found: Entry, d: Builder, terms: Terms, error: BaseException) -> SymscaleError:
     """Return what is said where a derivation cannot be written: its own fault, or that of the terms it is put on."""
-    what = error.message if isinstance(error, SymscaleError) else f"{type(error).__name__}: {error}"
-    if isinstance(error, KeyError) and not terms.own:
-        what = f"there is no {error.args[0]}."
     if not terms.own:
-        hint = "Take other values, or another chip of the same kind."
-        return SymscaleError(f"{found.id} cannot be written with these values: {what}", hint=hint)
+        # on terms of its own nothing is missing, so what Python says of it is of no use to who put others
+        last = f"after step {len(d.steps)} ({d.steps[-1].title})" if d.steps else "at its first step"
+        what = error.message if isinstance(error, SymscaleError) else f"{last} there is no result to go on with."
+        if isinstance(error, KeyError):
+            what = f"there is no {error.args[0]}."
+        return SymscaleError(f"{found.id} cannot be written {terms}: {what}", hint=OTHERS)
+    what = error.message if isinstance(error, SymscaleError) else f"{type(error).__name__}: {error}"
     place = f"{_place(error, found.write.__code__.co_filename)} ({found.id})"
     if isinstance(error, SymscaleError):
         return type(error)(f"{place}: {what}", text=error.text, position=error.position, hint=error.hint)
     return SymscaleError(f"{place}: {what}", hint="Correct the derivation's file.")
 
 
+def proven(id: str, terms: Terms = OWN) -> Builder:
+    """Return a blackboard all of whose steps are checked.
+
+    Raises StepError if one fails, SymscaleError if it fails on other terms only.
+    """
+    d = blackboard(id, terms)
+    for number, step in enumerate(d.steps, 1):
+        try:
+            _ = step.checks
+        except StepError as error:
+            if terms.own:
+                raise
+            message = f"Step {number} of {id} ({step.title}) does not hold {terms}: {error.message}"
+            raise SymscaleError(message, hint=error.hint or OTHERS) from error
+    return d
+
+
 def written(id: str) -> Derivation:
     """Derive a registered derivation, live, and check every step. Raises StepError if one fails."""
-    from symscale.derivation.step import checked
-
-    derivation = blackboard(id).derivation
-    checked(derivation)
-    return derivation
+    return proven(id).derivation

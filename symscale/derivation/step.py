@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import sympy as sp
 
 from symscale.derivation.sheet import Sheet
-from symscale.errors import StepError
+from symscale.errors import StepError, SymscaleError
 from symscale.frozen import dataclass
 from symscale.notation.order import Order
 from symscale.shown import Printed, Shown
@@ -78,6 +78,15 @@ class Derivation(Printed):
         return tuple(each.figure for each in self.steps if each.figure is not None)
 
 
+# What keeps a check from being made, by what Python calls it.
+_UNDONE: tuple[tuple[type[Exception], str], ...] = (
+    (ZeroDivisionError, "something is divided by zero"),
+    (ArithmeticError, "a number is too large"),
+    (ValueError, "a root or a logarithm is of a number that has none"),
+    (TypeError, "what it compares are not real numbers"),
+)
+
+
 def verify(step: Step, seed: int = 0) -> tuple[str, ...]:
     """Run every proof of a step and return what was checked. A step without a proof is a failure."""
     if not step.proofs:
@@ -85,8 +94,11 @@ def verify(step: Step, seed: int = 0) -> tuple[str, ...]:
     for proof in step.proofs:
         try:
             proof.verify(step.equations, seed)
-        except (ArithmeticError, TypeError) as error:
-            raise StepError(f"The check of the step {step.title!r} cannot be made: {error}.") from error
+        except SymscaleError:
+            raise
+        except (ArithmeticError, TypeError, ValueError) as error:
+            why = next(said for kind, said in _UNDONE if isinstance(error, kind))
+            raise StepError(f"The check of the step {step.title!r} cannot be made: {why}.") from error
     return tuple(proof.name for proof in step.proofs)
 
 

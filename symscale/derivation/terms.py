@@ -10,6 +10,7 @@ from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen, machine, machines
 from symscale.notation.formula import parse_formula
+from symscale.notation.text import to_text
 from symscale.vocabulary import symbol
 
 
@@ -29,6 +30,13 @@ class Terms:
     def own(self) -> bool:
         """Whether nothing is put in place of anything."""
         return self == OWN
+
+    def __str__(self) -> str:
+        values = [f"{name} = {to_text(value)}" for name, value in self.values]
+        words = [f"on {self.on}"] if self.on else []
+        words += [f"in {self.dtype}"] if self.dtype else []
+        words += [f"with overlap {self.overlap}"] if self.overlap else []
+        return " ".join([*words, *([f"with {', '.join(values)}"] if values else [])])
 
     def chip(self, on: str | Machine | None) -> Machine | None:
         """Return the chip that an author names, or the one in its place."""

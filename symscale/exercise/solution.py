@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symscale.derivation.builder import Builder
-from symscale.derivation.registry import blackboard
+from symscale.derivation.registry import proven
 from symscale.derivation.step import Derivation, checked
 from symscale.exercise.answers import known, read
 from symscale.exercise.exercise import Exercise
@@ -16,10 +16,9 @@ from symscale.notation.text import to_text
 def solution(one: Exercise, vary: int | None = None) -> Derivation:
     """Return the derivation of an exercise with every step checked. Raises StepError if one fails."""
     if one.derivation:
-        found = blackboard(one.derivation, one.terms).derivation
-        found = found if vary is None else replace(found, title=f"{one.id}, variant {vary}")
-    else:
-        found = _arithmetic(one)
+        found = proven(one.derivation, one.terms).derivation
+        return found if vary is None else replace(found, title=f"{one.id}, variant {vary}")
+    found = _arithmetic(one)
     checked(found)
     return found
 

@@ -5,6 +5,7 @@ Nothing is ever shown as 0.000, and no exponent loses its sign: 1.86e-4 s is 186
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from typing import Literal
@@ -57,15 +58,18 @@ def decimal(value: sp.Expr | Fraction | float, digits: int = 4) -> Decimal:
 def _fraction(value: sp.Expr | Fraction | float, digits: int) -> tuple[Fraction, bool]:
     if isinstance(value, Fraction | int):
         return Fraction(value), True
-    expr = sp.Float(value) if isinstance(value, float) else value
-    if expr.free_symbols:
-        names = ", ".join(sorted(s.name for s in expr.free_symbols))
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotationError(f"`{value}` is not a real number")
+        return Fraction(value), False
+    if value.free_symbols:
+        names = ", ".join(sorted(s.name for s in value.free_symbols))
         raise NotationError(f"a number was expected, but {names} has no value", hint="give it with --set")
-    if expr.is_Rational:
-        return Fraction(int(expr.p), int(expr.q)), True
-    near = expr.evalf(digits + 12)
+    if value.is_Rational:
+        return Fraction(int(value.p), int(value.q)), True
+    near = value.evalf(digits + 12)
     if not (near.is_Float and near.is_finite):
-        raise NotationError(f"`{expr}` is not a real number")
+        raise NotationError(f"`{value}` is not a real number")
     exact = sp.Rational(near)
     return Fraction(int(exact.p), int(exact.q)), False
 

@@ -20,13 +20,15 @@ class Order:
     r"""A preferred order: `symbols` of factors, `terms` of each sum by their sets of symbols.
 
     `sums` says before which factor a sum was written: (N+K) before H in 12BTD(N+K)H. `written` are symbols with the
-    LaTeX they are written as in place of the table's: ("W_ici", r"\beta").
+    LaTeX they are written as in place of the table's: ("W_ici", r"\beta"). Long numbers in formulas are rounded to
+    `digits` significant digits.
     """
 
     symbols: tuple[str, ...] = ()
     terms: tuple[tuple[frozenset[str], ...], ...] = ()
     sums: tuple[tuple[frozenset[str], str], ...] = ()
     written: tuple[tuple[str, str], ...] = ()
+    digits: int = 6
 
 
 def merge(*orders: Order) -> Order:
@@ -36,6 +38,7 @@ def merge(*orders: Order) -> Order:
         tuple(dict.fromkeys(term for order in orders for term in order.terms)),
         tuple(dict.fromkeys(pair for order in orders for pair in order.sums)),
         tuple({name: latex for order in reversed(orders) for name, latex in order.written}.items()),
+        min((order.digits for order in orders), default=6),
     )
 
 

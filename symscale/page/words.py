@@ -44,7 +44,7 @@ def math(latex: str, display: bool = False) -> Markup:
 
 def formula(each: sp.Expr | Relation, order: Order) -> Markup:
     """Return a formula for running text."""
-    latex = relation_inline(each, order) if isinstance(each, Relation) else to_latex(rounded(each), order)
+    latex = relation_inline(each, order) if isinstance(each, Relation) else to_latex(rounded(each, order.digits), order)
     return math(latex)
 
 

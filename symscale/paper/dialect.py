@@ -7,14 +7,17 @@ from symscale.paper.html import Html
 from symscale.paper.language import Dialect
 from symscale.paper.latex import Latex
 from symscale.paper.markdown import Markdown
+from symscale.paper.plain import Plain
 from symscale.paper.typst import Typst
 
-__all__ = ["DIALECTS", "HTML", "LATEX", "MARKDOWN", "TYPST", "Dialect", "dialect_of"]
+__all__ = ["DIALECTS", "HTML", "LATEX", "MARKDOWN", "TEXT", "TYPST", "Dialect", "dialect_of"]
 
 LATEX: Dialect = Latex()
 MARKDOWN: Dialect = Markdown()
 TYPST: Dialect = Typst()
 HTML: Dialect = Html()
+#: What a terminal shows of a piece; no documents are written in it.
+TEXT: Dialect = Plain()
 DIALECTS = {each.name: each for each in (LATEX, MARKDOWN, TYPST, HTML)}
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from symscale.errors import SymscaleError
 from symscale.paper.pieces import Steps, find
 from symscale.paper.request import Request
+from symscale.paper.restyled import figure_in
 from symscale.paper.settings import Settings
 from symscale.report.figures import drawn
 
@@ -41,6 +41,6 @@ def draw(request: Request, settings: Settings, folder: Path, *, check: bool = Fa
     found = find(request)
     if not isinstance(found.piece, Steps) or found.piece.steps[0].figure is None:
         return None
-    figure = replace(found.piece.steps[0].figure, order=style.order(found.order))
+    figure = figure_in(found.piece.steps[0].figure, style.order(found.order))
     file = folder / check_file(name)
     return file if drawn(file, figure, check=check) else None

@@ -11,37 +11,23 @@ import sympy as sp
 from symscale.derivation.figure import Figure
 from symscale.derivation.sheet import Sheet
 from symscale.derivation.step import Prose, Step
-from symscale.frozen import dataclass
-from symscale.notation.numbers import displayed, format_number
+from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
+from symscale.paper.maths import LATEX, Maths, Row
 from symscale.paper.style import Style
 from symscale.paper.words import renamed
 from symscale.report.prose import Form, inline, powers
 
 
-@dataclass(frozen=True)
-class Row:
-    """A line of a formula in LaTeX: its sides around a sign, and what it holds under behind them."""
-
-    left: str
-    sign: str
-    right: str
-    tail: str = ""
-
-    @property
-    def whole(self) -> str:
-        """The line without marks of alignment."""
-        return " ".join(filter(None, (self.left, self.sign, self.right, self.tail)))
-
-
 class Dialect(ABC):
-    """A language of documents; formulas come as the LaTeX that our own printer makes."""
+    """A language of documents; formulas come as its `maths` prints them, most often as LaTeX."""
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     form: ClassVar[Form]
     #: A space at which no line breaks, and what stands between a paragraph and a formula that belongs to it.
     space: ClassVar[str]
+    maths: ClassVar[Maths] = LATEX
     below: ClassVar[str] = "\n\n"
 
     @abstractmethod
@@ -83,18 +69,24 @@ class Dialect(ABC):
     def formula(self, rows: Sequence[Row], style: Style, label: str = "") -> str:
         """Return a formula where the style has it: on its own, in the text, or bare."""
         if style.env == "inline":
-            return self.form.formula(_in_line(rows))
+            return self.form.formula(self.joined(rows))
         if style.env == "math":
-            return self.bare(_in_line(rows))
+            return self.bare(self.joined(rows))
         return self.display(rows, style, label)
 
-    def number(self, value: sp.Expr, unit: str, style: Style, *, scaled: bool = False) -> str:
-        """Return a number with its unit for running text; `scaled` says that it is one of this unit, without prefix."""
-        if not scaled:
-            value, unit = displayed(value, unit, style.digits)
-        shown = format_number(value, style.digits)
+    def joined(self, rows: Sequence[Row]) -> str:
+        """Return the lines of a formula on one line."""
+        return r",\quad ".join(each.whole for each in rows)
+
+    def number(self, value: sp.Expr, unit: str, style: Style) -> str:
+        """Return a number of a unit, which is shown as it is, for running text."""
+        shown = format_number(value, style.measures.digits)
         shown = self.form.formula(f"-{shown[1:]}") if shown.startswith("-") else powers(shown, self.form)
         return f"{shown}{self.space}{self.form.escape(unit)}" if unit else shown
+
+    def step(self, number: int, step: Step, order: Order, style: Style) -> str:
+        """Return a step with its reason where the language has a layout of its own, "" where it has not."""
+        return ""
 
     def paragraph(self, text: str) -> str:
         """Return escaped text as a paragraph."""
@@ -115,7 +107,3 @@ class Dialect(ABC):
     def text(self, words: str) -> str:
         """Return words as text."""
         return self.form.escape(words)
-
-
-def _in_line(rows: Sequence[Row]) -> str:
-    return r",\quad ".join(each.whole for each in rows)

@@ -10,9 +10,10 @@ from symscale.derivation.figure import Figure
 from symscale.derivation.sheet import Sheet
 from symscale.derivation.step import Step
 from symscale.errors import SymscaleError
-from symscale.notation.numbers import NumberStyle, displayed, format_number, with_unit
+from symscale.notation.numbers import NumberStyle, format_number, with_unit
 from symscale.notation.order import Order
-from symscale.paper.language import Dialect, Row
+from symscale.paper.language import Dialect
+from symscale.paper.maths import PACKAGES, Row
 from symscale.paper.style import Style
 from symscale.report.prose import LATEX
 from symscale.report.sheets import sheet_table
@@ -24,6 +25,7 @@ class Latex(Dialect):
     name = "latex"
     suffixes = (".tex", ".ltx", ".latex", ".sty", ".cls")
     form = LATEX
+    maths = PACKAGES
     space = "~"
     below = "\n"
 
@@ -47,19 +49,17 @@ class Latex(Dialect):
     def bare(self, latex: str) -> str:
         return latex
 
-    def number(self, value: sp.Expr, unit: str, style: Style, *, scaled: bool = False) -> str:
+    def number(self, value: sp.Expr, unit: str, style: Style) -> str:
         if style.numbers != "siunitx" and style.env != "math":
-            return super().number(value, unit, style, scaled=scaled)
-        if not scaled:
-            value, unit = displayed(value, unit, style.digits)
+            return super().number(value, unit, style)
         kind: NumberStyle = "siunitx" if style.numbers == "siunitx" else "latex"
-        shown = format_number(value, style.digits, kind)
+        shown = format_number(value, style.measures.digits, kind)
         if " " in unit and style.env != "math":
             return f"{shown}~{self.text(unit)}"  # lines may break between its words
         return with_unit(shown, unit, kind) if unit else shown
 
     def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
-        return sheet_table(step, sheet, "tabular", order, style.width)
+        return sheet_table(step, sheet, "tabular", order, style.width, style.measures)
 
     def figure(self, figure: Figure, order: Order, file: str = "") -> str:
         if file:

@@ -12,18 +12,13 @@ from symscale.derivation.registry import blackboard, entry, ids
 from symscale.errors import StepError, SymscaleError
 from symscale.exercise.exercise import exercise
 from symscale.frozen import dataclass
-from symscale.notation.numbers import format_number, format_quantity
-from symscale.notation.order import Order
 from symscale.notation.text import to_text
-from symscale.paper.dialect import dialect_of
+from symscale.paper.dialect import LATEX, MARKDOWN, TEXT, TYPST, Dialect
 from symscale.paper.macronames import distinct, tex_name, typst_name, words
-from symscale.paper.pieces import Formula, Line, Number, find
+from symscale.paper.pieces import Formula, Number, find
 from symscale.paper.request import FORMS, Request, read_request
 from symscale.paper.settings import Settings, read_settings
-from symscale.paper.values import converted
 from symscale.paper.write import typeset
-from symscale.report.plain import equation_text
-from symscale.report.plain import words as plain_words
 from symscale.solve.relation import Relation
 
 _NAMED = re.compile(r"([A-Za-z][\w-]*)=(.*/.*)", re.DOTALL)
@@ -154,26 +149,23 @@ def _in_numbers(request: Request) -> bool:
 
 def _macro(request: Request, settings: Settings, name: str = "") -> Macro:
     """Return a request as a macro. Raises SymscaleError for what is not there."""
-    found = find(request)
-    piece, order = found.piece, settings.style.order(found.order)
+    found = find(request, settings.style.changed(request.options).measures)
+    piece = found.piece
     said = words(name, "", "", ()) if name else words(request.id, request.piece, request.which, request.options)
 
-    def written(dialect: str, **options: str) -> str:
-        return typeset(found, _with(request, options), dialect_of("", dialect), settings)
+    def written(dialect: Dialect, **options: str) -> str:
+        return typeset(found, _with(request, options), dialect, settings)
 
-    digits = settings.style.changed(request.options).digits
     if isinstance(piece, Number):
-        unit = request.option("unit") or dict(settings.style.units).get(piece.name, "")
-        text = f"{format_number(converted(piece.value, piece.unit, unit), digits)} {unit}" if unit else ""
         return Macro(
             str(request),
             said,
-            written("latex", env="math", numbers="plain"),
-            written("latex", numbers="plain"),
-            written("latex", env="math", numbers="siunitx"),
-            written("typst"),
-            written("markdown"),
-            text or format_quantity(piece.value, piece.unit, digits),
+            written(LATEX, env="math", numbers="plain"),
+            written(LATEX, numbers="plain"),
+            written(LATEX, env="math", numbers="siunitx"),
+            written(TYPST),
+            written(MARKDOWN),
+            written(TEXT),
             to_text(piece.value),
             piece.unit,
         )
@@ -181,27 +173,13 @@ def _macro(request: Request, settings: Settings, name: str = "") -> Macro:
     return Macro(
         str(request),
         said,
-        written("latex", env="math", numbers="plain"),
+        written(LATEX, env="math", numbers="plain"),
         "",
         "",
-        written("typst", env="inline"),
-        written("markdown", env="inline"),
-        ", ".join(_text(each, order, digits) for each in piece.lines),
+        written(TYPST, env="inline"),
+        written(MARKDOWN, env="inline"),
+        written(TEXT, env="inline"),
     )
-
-
-def _text(line: Line, order: Order, digits: int) -> str:
-    """Return a line of a formula as plain text, with what it holds under."""
-    said = line.said
-    if not isinstance(said, Relation):
-        shown = plain_words(said, order)
-    elif said.rhs.is_number and line.unit:
-        shown = f"{to_text(said.lhs, order)} {said.op} {format_quantity(said.rhs, line.unit, digits)}"
-    else:
-        shown = equation_text(said, order)
-    held = " and ".join(equation_text(each, order) for each in line.when)
-    limits = ", ".join(plain_words(each, order) for each in line.limits)
-    return shown + (f" if {held}" if held else "") + (f" ({limits})" if limits else "")
 
 
 def _with(request: Request, options: dict[str, str]) -> Request:

@@ -8,8 +8,9 @@ from symscale.derivation.figure import Figure
 from symscale.derivation.sheet import Sheet
 from symscale.derivation.step import Step
 from symscale.notation.order import Order
-from symscale.paper.language import Dialect, Row
+from symscale.paper.language import Dialect
 from symscale.paper.latex import aligned
+from symscale.paper.maths import Row
 from symscale.paper.style import Style
 from symscale.report.figures import alternative, caption
 from symscale.report.prose import MARKDOWN, fence, markdown_math
@@ -33,7 +34,7 @@ class Markdown(Dialect):
         return markdown_math(latex)
 
     def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
-        return sheet_table(step, sheet, "md", order)
+        return sheet_table(step, sheet, "md", order, measures=style.measures)
 
     def figure(self, figure: Figure, order: Order, file: str = "") -> str:
         if file:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from dataclasses import replace
 from typing import TypeAlias
 
 import sympy as sp
 
-from symscale.derivation.builder import Builder
 from symscale.derivation.crossover import Crossover, bounds, case_words
 from symscale.derivation.evaluate import evaluate
 from symscale.derivation.layer import Layer
 from symscale.derivation.limits import listed, read_limits
 from symscale.derivation.minimum import Optimised
-from symscale.derivation.registry import blackboard, entry, ids
+from symscale.derivation.registry import entry, ids, proven
 from symscale.derivation.shorter import factored
-from symscale.derivation.step import KINDS, Prose, Step, checked
+from symscale.derivation.step import KINDS, Prose, Step
 from symscale.derivation.units import unit_beside
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise, exercise
@@ -26,9 +25,11 @@ from symscale.machine import chosen
 from symscale.machine.model import did_you_mean
 from symscale.notation.formula import parse_relation
 from symscale.notation.order import Order
+from symscale.paper.known import names_of
 from symscale.paper.request import Request
-from symscale.paper.values import number, unit_for
+from symscale.paper.values import number, unit_for, with_units
 from symscale.report.figures import caption
+from symscale.report.measures import Measures
 from symscale.report.plain import one_line
 from symscale.solve.relation import Case, Relation
 from symscale.vocabulary import symbol
@@ -82,6 +83,7 @@ class Keys:
     keys: tuple[str, ...]
 
 
+NONE = Measures()
 Piece: TypeAlias = Formula | Number | Steps | Words | Keys
 
 
@@ -94,25 +96,19 @@ class Found:
     names: frozenset[str] = frozenset()
 
 
-def find(request: Request) -> Found:
+def find(request: Request, measures: Measures = NONE) -> Found:
     """Return what a request asks for, all steps of its derivation checked.
 
+    Numbers that `measures` has a unit for have one of their own, even where their steps leave it out.
     Raises SymscaleError with the closest ids, steps or quantities for what is not there; StepError if a check fails.
     """
     if request.id not in ids():
         entry(request.id)  # which names the closest
     if request.piece in _WORDS:
         return Found(_WORDS[request.piece](request.id), Order())
-    d = blackboard(request.id, request.terms)
-    checked(d.derivation)
-    return Found(_FIND[request.piece](request, d), d.order, names_of(d))
-
-
-@lru_cache(maxsize=64)
-def names_of(d: Builder) -> frozenset[str]:
-    """Return the names of all symbols on a blackboard."""
-    found = {name for step in d.steps for each in step.equations for name in each.free_symbols}
-    return frozenset(map(str, found))
+    d = proven(request.id, request.terms)
+    steps = tuple(with_units(step, at, request, measures) for at, step in enumerate(d.steps, 1))
+    return Found(_FIND[request.piece](request, steps), d.order, names_of(d))
 
 
 def _cited(id: str) -> Keys:
@@ -122,9 +118,9 @@ def _cited(id: str) -> Keys:
     return Keys(found.cites)
 
 
-def _caption(request: Request, d: Builder) -> Piece:
+def _caption(request: Request, steps: Sequence[Step]) -> Piece:
     """Return what the caption of a figure says, with the numbers it was drawn with."""
-    found = _shown("figure")(request, d)
+    found = _shown("figure")(request, steps)
     figure = found.steps[0].figure if isinstance(found, Steps) else None
     return Words(caption(figure) if figure is not None else "")
 
@@ -139,16 +135,20 @@ _WORDS: dict[str, Callable[[str], Piece]] = {
 # ------------------------------------------------------------------ steps, tables, figures
 
 
-def _step(request: Request, d: Builder) -> Piece:
-    number = step_number(request.id, d.steps, request.which)
-    step = d.steps[number - 1]
+def _step(request: Request, steps: Sequence[Step]) -> Piece:
+    number = step_number(request.id, steps, request.which)
+    step = steps[number - 1]
     # a step that is no formula is shown as the derivation has it
     if request.option("detail") == "full" or not step.equations or step.sheet is not None or step.figure is not None:
         return Steps((step,), (number,))
+    return Formula(lines_of(step))
+
+
+def lines_of(step: Step) -> tuple[Line, ...]:
+    """Return the equations of a step as lines of a formula; the last says what they hold under."""
     units = step.units or ("",) * len(step.equations)
     lines = [Line(each, unit) for each, unit in zip(step.equations, units, strict=True)]
-    lines[-1] = Line(lines[-1].said, lines[-1].unit, step.conditions)
-    return Formula(tuple(lines))
+    return (*lines[:-1], replace(lines[-1], when=step.conditions))
 
 
 def step_number(id: str, steps: Sequence[Step], which: str) -> int:
@@ -176,12 +176,12 @@ def step_number(id: str, steps: Sequence[Step], which: str) -> int:
     )
 
 
-def _shown(what: str) -> Callable[[Request, Builder], Piece]:
+def _shown(what: str) -> Callable[[Request, Sequence[Step]], Piece]:
     """Return the function that finds a table or a figure among the steps."""
 
-    def find(request: Request, d: Builder) -> Piece:
-        there = [n for n, each in enumerate(d.steps, 1) if (each.sheet if what == "table" else each.figure) is not None]
-        titles = "; ".join(f"{at} ({d.steps[n - 1].title})" for at, n in enumerate(there, 1))
+    def find(request: Request, steps: Sequence[Step]) -> Piece:
+        there = [n for n, each in enumerate(steps, 1) if (each.sheet if what == "table" else each.figure) is not None]
+        titles = "; ".join(f"{at} ({steps[n - 1].title})" for at, n in enumerate(there, 1))
         if not there:
             raise SymscaleError(f"{request.id} has no {what}.")
         which = request.which
@@ -193,25 +193,25 @@ def _shown(what: str) -> Callable[[Request, Builder], Piece]:
                 raise SymscaleError(f"{request.id} has no {what} {which[:20]}.", hint=f"It has {titles}.")
             number = there[at - 1]
         else:
-            number = there[step_number(request.id, [d.steps[n - 1] for n in there], which) - 1]
-        return Steps((d.steps[number - 1],), (number,))
+            number = there[step_number(request.id, [steps[n - 1] for n in there], which) - 1]
+        return Steps((steps[number - 1],), (number,))
 
     return find
 
 
-def _whole(request: Request, d: Builder) -> Piece:
-    return Steps(tuple(d.steps), tuple(range(1, len(d.steps) + 1)))
+def _whole(request: Request, steps: Sequence[Step]) -> Piece:
+    return Steps(tuple(steps), tuple(range(1, len(steps) + 1)))
 
 
-def _value(request: Request, d: Builder) -> Piece:
-    at = step_number(request.id, d.steps, request.option("step")) if request.option("step") else 0
+def _value(request: Request, steps: Sequence[Step]) -> Piece:
+    at = step_number(request.id, steps, request.option("step")) if request.option("step") else 0
     return Number(*number(request, at))
 
 
 # ------------------------------------------------------------------ claims
 
 
-def _claim(request: Request, d: Builder) -> Piece:
+def _claim(request: Request, steps: Sequence[Step]) -> Piece:
     one = exercise(request.id, terms=request.terms)
     asked, form = one.headline, request.option("form") or "general"
     if asked.crossover is not None:
@@ -308,7 +308,7 @@ def _quantity(one: Exercise, asked: Asked, form: str) -> Line:
     return Line(Relation(found.of_what, found.sign, shown))
 
 
-_FIND: dict[str, Callable[[Request, Builder], Piece]] = {
+_FIND: dict[str, Callable[[Request, Sequence[Step]], Piece]] = {
     "claim": _claim,
     "step": _step,
     "value": _value,

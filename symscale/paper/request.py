@@ -20,7 +20,7 @@ PIECES: dict[str, tuple[str, ...]] = {
     "claim": (*_TERMS, *_FORMULA, "form", "unit"),
     "step": (*_TERMS, *_FORMULA, "detail"),
     "value": (*_TERMS, "digits", "numbers", "unit", "env", "step"),
-    "table": (*_TERMS, "rename", "width"),
+    "table": (*_TERMS, "rename", "digits", "width"),
     "figure": (*_TERMS, "rename", "file"),
     "caption": (*_TERMS, "rename"),
     "derivation": _STEPS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
@@ -43,6 +43,13 @@ class Settings:
 
         with library.also(self.machines), registry.also(self.derivations):
             yield
+
+    def check(self, here: Collection[str]) -> None:
+        """Raise SymscaleError for a name of the style that is no symbol: not one of `here`, and of nothing else."""
+        from symscale.paper.known import check_known
+
+        for key, pairs in (("rename", self.style.renames), ("unit", self.style.units)):
+            check_known((name for name, _ in pairs), here, f"{self.folder / FILE}: style.{key}")
 
 
 def read_settings(folder: Path) -> Settings:

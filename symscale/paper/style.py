@@ -9,9 +9,11 @@ from dataclasses import replace
 from symscale.errors import NotationError, SymscaleError, UnitError
 from symscale.frozen import dataclass
 from symscale.machine.model import did_you_mean
+from symscale.notation.formula import parse_formula
 from symscale.notation.latex import symbol_latex
 from symscale.notation.order import Order
 from symscale.quantity import parse_unit
+from symscale.report.measures import Measures
 from symscale.report.wide import LINE
 
 #: Where a formula stands: on its own, in the text, or bare for a place that is in maths mode already.
@@ -19,6 +21,7 @@ ENVIRONMENTS = ("display", "equation", "align", "gather", "inline", "math")
 DETAILS = ("full", "compact")
 NUMBERS = ("plain", "siunitx")
 MOST_DIGITS = 30
+MEASURES = Measures()
 YES_NO = {"yes": True, "no": False, "true": True, "false": False}
 
 
@@ -26,13 +29,15 @@ YES_NO = {"yes": True, "no": False, "true": True, "false": False}
 class Style:
     """How pieces are set: `renames` of symbols and `units` of quantities by name, digits, where formulas stand.
 
-    Without `digits` four are shown; `detail` is full or compact, "" what suits the piece; `env` is one of ENVIRONMENTS,
+    Without `digits` numbers have four, those inside formulas six; `unit` is that of every number;
+    `detail` is full or compact, "" what suits the piece; `env` is one of ENVIRONMENTS,
     "" what suits the formula; `label` is what the names of labels begin with, `width` how many letters a line has.
     """
 
     renames: tuple[tuple[str, str], ...] = ()
     units: tuple[tuple[str, str], ...] = ()
-    digits: int = 4
+    unit: str = ""
+    digits: int = 0
     detail: str = ""
     env: str = ""
     numbered: bool = False
@@ -41,8 +46,13 @@ class Style:
     width: int = LINE
 
     def order(self, order: Order) -> Order:
-        """Return the order that formulas are printed in, with the symbols renamed."""
-        return replace(order, written=self.renames)
+        """Return the order that formulas are printed in, with the symbols renamed and long numbers rounded."""
+        return replace(order, written=self.renames, digits=self.digits or order.digits)
+
+    @property
+    def measures(self) -> Measures:
+        """The digits and units that numbers are shown with."""
+        return Measures(self.digits or MEASURES.digits, self.units, self.unit)
 
     def changed(self, options: Iterable[tuple[str, str]]) -> Style:
         """Return the style with what the options of a request put in its place. Raises SymscaleError."""
@@ -87,13 +97,20 @@ def renamed(style: Style, pairs: Iterable[tuple[str, str]]) -> Style:
 
 
 def with_units(style: Style, pairs: Iterable[tuple[str, str]]) -> Style:
-    """Return the style with units for quantities. Raises UnitError for a word that is no unit."""
+    """Return the style with units for quantities. Raises UnitError for a word that is no unit, NotationError."""
     for name, unit in pairs:
+        parse_formula(name)
         try:
-            parse_unit(unit)
+            unit_of(unit)
         except UnitError as error:
             raise UnitError(f"The unit of {name[:40]}: {error.message}", hint=error.hint) from error
     return replace(style, units=tuple(({**dict(style.units), **dict(pairs)}).items()))
+
+
+def unit_of(text: str) -> str:
+    """Return a unit that numbers can have. Raises UnitError."""
+    parse_unit(text)
+    return text
 
 
 def pair(text: str, what: str, example: str) -> tuple[str, str]:
@@ -115,6 +132,7 @@ READ: Mapping[str, Callable[[Style, str], Style]] = {
     "env": lambda style, text: replace(style, env=one_of(text, ENVIRONMENTS, "env")),
     "numbered": lambda style, text: replace(style, numbered=yes_or_no(text)),
     "numbers": lambda style, text: replace(style, numbers=one_of(text, NUMBERS, "numbers")),
+    "unit": lambda style, text: replace(style, unit=unit_of(text)),
     "width": lambda style, text: replace(style, width=width_of(text)),
     "rename": lambda style, text: renamed(style, [pair(text, "name for a symbol", r"rename=W_ici=\beta")]),
 }

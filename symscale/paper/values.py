@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import sympy as sp
 
 from symscale.derivation.crossover import border
 from symscale.derivation.evaluate import numbers
-from symscale.errors import SymscaleError, UnitError
+from symscale.derivation.step import Step
+from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise, exercise
 from symscale.exercise.setting import Setting, everything
 from symscale.exercise.units import TIMES, dimension, rated
 from symscale.machine import chosen
 from symscale.machine.model import did_you_mean
+from symscale.notation.text import to_text
 from symscale.paper.request import Request
-from symscale.quantity import BYTE, JOULE, PURE, SECOND, parse_unit
+from symscale.quantity import BYTE, JOULE, PURE, SECOND
+from symscale.report.measures import Measures
 from symscale.solve.relation import Relation
 from symscale.vocabulary import entry, symbol
 
@@ -176,6 +180,22 @@ def _filled(value: sp.Expr, known: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     return value
 
 
+def with_units(step: Step, at: int, request: Request, measures: Measures) -> Step:
+    """Return a step whose numbers have the units of their quantities where it does not say them.
+
+    Only those that `measures` names a unit for are looked at.
+    """
+    units = list(step.units or ("",) * len(step.equations))
+    bare = [n for n, each in enumerate(step.equations) if each.rhs.is_number and not units[n]]
+    wanted = [n for n in bare if measures.unit_of(to_text(step.equations[n].lhs))]
+    if not wanted:
+        return step
+    said = [each for each in everything(request.id, terms=request.terms) if each.at == at]
+    for n in wanted:
+        units[n] = unit_for(said[n], step.equations[n].rhs)
+    return replace(step, units=tuple(units))
+
+
 def unit_for(setting: Setting, value: sp.Expr) -> str:
     """Return the unit of a number: as the step has it, of its symbol, or of the dimension of its formula."""
     if setting.unit:
@@ -194,17 +214,3 @@ def unit_for(setting: Setting, value: sp.Expr) -> str:
     if measured == PURE / SECOND:
         return "FLOP/s" if setting.name.startswith("C_") else ""
     return _UNITS.get(measured, "") if measured is not None else ""
-
-
-def converted(value: sp.Expr, unit: str, wanted: str) -> sp.Expr:
-    """Return a number in base units of `unit` as a number of the wanted unit. Raises UnitError."""
-    target = parse_unit(wanted)
-    try:
-        own = parse_unit(unit).dimension
-    except UnitError:  # chips along X and the like are counts
-        own = parse_unit("").dimension
-    if own != target.dimension:
-        raise UnitError(
-            f"A number in {unit or 'no unit'} is none in {wanted}.", hint=f"Its own dimension is {own or '1'}."
-        )
-    return value / target.factor

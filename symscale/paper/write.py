@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
-
-import sympy as sp
 
 from symscale.derivation.step import Prose, Step
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.machine.model import did_you_mean
 from symscale.notation.formula import parse_formula, parse_relation
-from symscale.notation.latex import to_latex
-from symscale.notation.numbers import NumberStyle, format_number, format_quantity, with_unit
 from symscale.notation.order import Order
+from symscale.notation.text import to_text
 from symscale.paper.drawings import check_file
-from symscale.paper.language import Dialect, Row
-from symscale.paper.pieces import Formula, Found, Keys, Line, Number, Steps, Words, find
+from symscale.paper.language import Dialect
+from symscale.paper.maths import TEXT, Row
+from symscale.paper.pieces import Formula, Found, Keys, Line, Number, Steps, Words, find, lines_of
 from symscale.paper.request import Request
+from symscale.paper.restyled import figure_in, sheet_in
 from symscale.paper.settings import Settings
 from symscale.paper.style import Style, distinct
-from symscale.paper.values import converted
 from symscale.report.plain import one_line, small, statements
-from symscale.report.prose import SIGNS, equation_latex, relation_inline, sides
-from symscale.report.wide import width
 from symscale.solve.relation import Relation
 from symscale.vocabulary import expression
 
@@ -58,7 +54,8 @@ def write(request: Request, dialect: Dialect, settings: Settings) -> str:
     there, for a rename that makes two symbols look the same, and for a unit that does not fit; StepError if a check
     fails.
     """
-    return typeset(find(request), request, dialect, settings)
+    measures = settings.style.changed(request.options).measures
+    return typeset(find(request, measures), request, dialect, settings)
 
 
 def typeset(found: Found, request: Request, dialect: Dialect, settings: Settings) -> str:
@@ -67,8 +64,10 @@ def typeset(found: Found, request: Request, dialect: Dialect, settings: Settings
     Raises SymscaleError for a rename that makes two symbols look the same, and for a unit that does not fit.
     """
     style = settings.style.changed(request.options)
+    if found.names:
+        settings.check(found.names)
     if style.renames and found.names:
-        _known(request, found.names)
+        _known(request, found.names, dialect)
         distinct(found.names, style.order(found.order))
     return _written(found.piece, _Context(dialect, style, style.order(found.order), request))
 
@@ -93,12 +92,15 @@ def number(value: float, unit: str, dialect: Dialect, style: Style) -> str:
         raise SymscaleError(
             f"{str(value)[:40]!r} is no number.", hint="Write 2550|number, or fsdp.value.number|number."
         )
-    return dialect.number(expression(value), unit, style, scaled=True)
+    return dialect.number(expression(value), unit, style)
 
 
-def _known(request: Request, names: Collection[str]) -> None:
-    """Raise SymscaleError where a request renames a symbol that its derivation does not have."""
+def _known(request: Request, names: Collection[str], dialect: Dialect) -> None:
+    """Raise SymscaleError where a request renames a symbol that its derivation does not have, or in plain text."""
     for key, value in request.options:
+        if key == "rename" and dialect.maths is TEXT:
+            hint = "Leave it out, or write latex, md, typst or html."
+            raise SymscaleError("In plain text symbols have their own names.", hint=hint)
         name = value.partition("=")[0].strip()
         if key == "rename" and name not in names:
             hint = f"It has {', '.join(sorted(names)[:40])}.{did_you_mean(name, names)}"
@@ -118,11 +120,8 @@ def _(piece: Formula, context: _Context) -> str:
 
 @_written.register
 def _(piece: Number, context: _Context) -> str:
-    unit = context.request.option("unit") or dict(context.style.units).get(piece.name, "")
-    if unit:
-        value = converted(piece.value, piece.unit, unit)
-        return context.dialect.number(value, unit, context.style, scaled=True)
-    return context.dialect.number(piece.value, piece.unit, context.style)
+    value, unit = context.style.measures.shown(piece.value, piece.unit, piece.name)
+    return context.dialect.number(value, unit, context.style)
 
 
 @_written.register
@@ -146,6 +145,10 @@ def _(piece: Steps, context: _Context) -> str:
             continue
         if compact and not (step.equations or step.figure is not None):
             continue
+        whole = "" if compact else dialect.step(number, step, context.order, context.style)
+        if whole:
+            blocks.append(whole)
+            continue
         place = f"{number}. " if len(piece.steps) > 1 else ""
         title = dialect.strong(context.said(f"{place}{one_line(step.title)}."))
         reason = "" if compact else context.said(step.reason)
@@ -159,9 +162,9 @@ def _shown(step: Step, context: _Context) -> Iterator[str]:
     dialect, order = context.dialect, context.order
     if step.figure is not None:
         file = context.request.option("file")
-        yield dialect.figure(replace(step.figure, order=order), order, check_file(file) if file else "")
+        yield dialect.figure(figure_in(step.figure, order), order, check_file(file) if file else "")
     if step.sheet is not None:
-        yield dialect.table(step, step.sheet, order, context.style)
+        yield dialect.table(step, sheet_in(step.sheet, order), order, context.style)
 
 
 def _body(step: Step, context: _Context, compact: bool) -> Iterator[str]:
@@ -173,9 +176,7 @@ def _body(step: Step, context: _Context, compact: bool) -> Iterator[str]:
     plain = [each for each in step.lines if isinstance(each, str)]
     beside = step.kind == "count" and len(plain) == len(step.equations)
     if step.equations and step.sheet is None:
-        units = step.units or ("",) * len(step.equations)
-        lines = [Line(each, unit) for each, unit in zip(step.equations, units, strict=True)]
-        lines[-1] = replace(lines[-1], when=step.conditions)
+        lines = lines_of(step)
         if beside and not compact:
             shown = [
                 f"{dialect.text(said)}: {dialect.form.formula(_row(line, context, False).whole)}"
@@ -198,61 +199,23 @@ def _body(step: Step, context: _Context, compact: bool) -> Iterator[str]:
 
 def _rows(line: Line, context: _Context) -> list[Row]:
     """Return a line of a formula; what it holds under stands on a line of its own where there is no room."""
-    row = _row(line, context, context.broken)
-    tail = _tail(line, context.order)
-    if not tail:
+    row, maths = _row(line, context, context.broken), context.dialect.maths
+    held = maths.held(line.when, line.limits, context.order)
+    if not held:
         return [row]
-    if context.broken and width(f"{row.whole} {tail}") > context.style.width:
-        return [row, Row("", "", tail.removeprefix(r"\quad "))]
+    tail = maths.behind(held)
+    if context.broken and maths.width(f"{row.whole} {tail}") > context.style.width:
+        return [row, Row("", "", held)]
     return [replace(row, tail=tail)]
 
 
 def _row(line: Line, context: _Context, broken: bool) -> Row:
-    said, order = line.said, context.order
+    said, order, style, maths = line.said, context.order, context.style, context.dialect.maths
     if not isinstance(said, Relation):
-        return Row("", "", words_latex(said, order))
-    if said.rhs.is_number and (line.unit or not small(said.rhs)):
-        return Row(to_latex(said.lhs, order), SIGNS[said.op], _number(said.rhs, line.unit, str(said.lhs), context))
-    if broken:
-        return Row(*sides(said, order, context.style.width))
-    whole = relation_inline(said, order)
-    left, sign, right = whole.partition(f" {SIGNS[said.op]} ")
-    return Row(left, sign.strip(), right)
-
-
-def _number(value: sp.Expr, unit: str, name: str, context: _Context) -> str:
-    """Return a number with its unit inside a formula."""
-    style = context.style
-    kind: NumberStyle = "siunitx" if style.numbers == "siunitx" and context.dialect.name == "latex" else "latex"
-    wanted = context.request.option("unit") or dict(style.units).get(name, "")
-    if wanted:
-        shown = format_number(converted(value, unit, wanted), style.digits, kind)
-        return with_unit(shown, wanted, kind)
-    return format_quantity(value, unit, style.digits, kind)
-
-
-def _tail(line: Line, order: Order) -> str:
-    """Return what a line holds under: `\\quad \\text{if } a \\text{ and } b`, and its limits in brackets."""
-    held = r" \text{ and } ".join(equation_latex(each, order) for each in line.when)
-    limits = r",\ ".join(words_latex(each, order) for each in line.limits)
-    parts = [rf"\text{{if }} {held}"] if held else []
-    parts += [rf"({limits})"] if limits else []
-    return "".join(rf"\quad {each}" if not n else rf"\ {each}" for n, each in enumerate(parts))
-
-
-_LIMIT = {" ≪ ": r" \ll ", " ≫ ": r" \gg ", ", ": ", "}
-_PLAIN = re.compile(r"[^\w ,.;:()+=/-]")
-
-
-def words_latex(prose: Prose, order: Order) -> str:
-    """Return words with formulas for the inside of a formula."""
-    parts: Sequence[str | sp.Expr | Relation] = (prose,) if isinstance(prose, str) else prose
-    found = ""
-    for each in parts:
-        if isinstance(each, Relation):
-            found += relation_inline(each, order)
-        elif isinstance(each, str):
-            found += _LIMIT.get(each) or rf"\text{{{_PLAIN.sub('', each).replace('_', chr(92) + '_')}}}"
-        else:
-            found += to_latex(each, order)
-    return found
+        return Row("", "", maths.words(said, order))
+    name = to_text(said.lhs)
+    if said.rhs.is_number and (line.unit or style.measures.unit_of(name) or not small(said.rhs)):
+        value, unit = style.measures.shown(said.rhs, line.unit, name)
+        number = maths.number(value, unit, style.measures.digits, style.numbers)
+        return Row(maths.formula(said.lhs, order), maths.signs[said.op], number)
+    return maths.sides(said, order, style.width) if broken else maths.in_line(said, order)

@@ -119,5 +119,5 @@ def _filled(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _text(cell: Cell, order: Order) -> str:
-    shown = to_text(rounded(cell), order) if isinstance(cell, sp.Basic) else words(prose_of(cell), order)
+    shown = to_text(rounded(cell, order.digits), order) if isinstance(cell, sp.Basic) else words(prose_of(cell), order)
     return re.sub(r"\s", " ", shown)

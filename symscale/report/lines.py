@@ -17,12 +17,17 @@ from symscale.solve.relation import Relation
 Point = tuple[float, float]
 WIDTH, HEIGHT = 11.0, 6.6  # of the frame, in centimetres
 FIRST, DEEPEST = 16, 10
+FAR = 100.0  # beyond this a point is out of sight
 STRAIGHT = 0.004  # a line this close to its chord is drawn as the chord
 
 
 def place(figure: Figure, x: float, y: float) -> Point:
-    """Return where a point lies in the frame."""
-    return WIDTH * share(figure.x, x), HEIGHT * share(figure.y, y)
+    """Return where a point lies in the frame; one that a logarithmic axis has no place for lies far below it."""
+    return _in_sight(WIDTH * share(figure.x, x)), _in_sight(HEIGHT * share(figure.y, y))
+
+
+def _in_sight(at: float) -> float:
+    return max(min(at, FAR), -FAR) if not math.isnan(at) else -FAR
 
 
 def curve_lines(figure: Figure, curve: Curve) -> list[list[Point]]:

@@ -9,13 +9,15 @@ from itertools import accumulate, pairwise
 import sympy as sp
 
 from symscale.derivation.step import Derivation, Prose, Step, checked
-from symscale.notation.numbers import displayed, format_number
+from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
 from symscale.notation.text import relation_text, to_text
+from symscale.report.measures import Measures
 from symscale.report.rounding import rounded
 from symscale.solve.relation import Relation
 
 WIDTH = 96
+EXACT = Measures(6)
 _REASON = " " * 3
 _EQUATION = " " * 5
 # A line may break after a comma or before a sign; where there is neither, before a bracket of a product.
@@ -33,8 +35,11 @@ def text(derivation: Derivation) -> str:
     return "\n\n".join(blocks)
 
 
-def step_text(number: int, step: Step, order: Order) -> str:
-    """Return one step: its number and title, its reason, its equations with what stands beside them."""
+def step_text(number: int, step: Step, order: Order, measures: Measures | None = None) -> str:
+    """Return one step: its number and title, its reason, its equations with what stands beside them.
+
+    Numbers have the digits and units of `measures`, else six digits, in a table four.
+    """
     lines = [f"{number}. {one_line(step.title)}", *_filled(words(step.reason, order), _REASON)]
     if step.conditions:
         shown = " and ".join(equation_text(each, order) for each in step.conditions)
@@ -43,10 +48,10 @@ def step_text(number: int, step: Step, order: Order) -> str:
         # the layout of tables builds on what stands here, and few steps have one
         from symscale.report.sheets import sheet_table
 
-        made = sheet_table(step, step.sheet, "text", order, WIDTH - len(_EQUATION))
+        made = sheet_table(step, step.sheet, "text", order, WIDTH - len(_EQUATION), measures or Measures())
         mark = ["", *_filled(step.sheet.mark, _REASON)] if step.sheet.mark else []
         return "\n".join([*lines, "", *_indented(made.split("\n")), *mark])
-    scaled, units = in_units(step)
+    scaled, units = in_units(step, measures or Measures(order.digits))
     equations = [equation_text(each, order) for each in scaled]
     if step.kind == "count" and len(step.lines) == len(equations):
         return "\n".join([*lines, *_side_by_side([words(each, order) for each in step.lines], equations)])
@@ -61,13 +66,13 @@ def step_text(number: int, step: Step, order: Order) -> str:
     return "\n".join(lines)
 
 
-def in_units(step: Step) -> tuple[list[Relation], list[str]]:
-    """Return the equations of a step with numbers scaled to the prefix they are shown with, and the units."""
+def in_units(step: Step, measures: Measures = EXACT) -> tuple[list[Relation], list[str]]:
+    """Return the equations of a step with numbers in the units they are shown with, and the units."""
     shown: list[Relation] = []
     words: list[str] = []
     for each, unit in zip(step.equations, step.units or ("",) * len(step.equations), strict=True):
-        if unit and each.rhs.is_number:
-            value, unit = displayed(each.rhs, unit)
+        if each.rhs.is_number:
+            value, unit = measures.shown(each.rhs, unit, to_text(each.lhs))
             each = Relation(each.lhs, each.op, value)
         shown.append(each)
         words.append(unit)
@@ -157,8 +162,8 @@ def equation_text(equation: Relation, order: Order) -> str:
     """Return an equation; a number on the right side is rounded for reading."""
     op = "=" if equation.op == "==" else equation.op
     if equation.rhs.is_number and not small(equation.rhs):
-        return f"{to_text(equation.lhs, order)} {op} {format_number(equation.rhs, 6)}"
-    return relation_text(rounded(equation.lhs), op, rounded(equation.rhs), order)
+        return f"{to_text(equation.lhs, order)} {op} {format_number(equation.rhs, order.digits)}"
+    return relation_text(rounded(equation.lhs, order.digits), op, rounded(equation.rhs, order.digits), order)
 
 
 def exact_text(relation: Relation, order: Order | None = None) -> str:

@@ -57,7 +57,7 @@ def _word(each: str | sp.Expr | Relation, order: Order, form: Form) -> str:
 def set_cell(cell: Prose | sp.Expr | Relation, order: Order, form: Form) -> str:
     """Return a cell of a table: a formula with its long numbers rounded, a relation, or words with such among them."""
     if isinstance(cell, sp.Basic):
-        return form.formula(to_latex(rounded(cell), order))
+        return form.formula(to_latex(rounded(cell, order.digits), order))
     return inline(cell if isinstance(cell, tuple | str) else (cell,), order, form)
 
 
@@ -76,11 +76,11 @@ def equation_latex(equation: Relation, order: Order, mark: str = "") -> str:
 @lru_cache(maxsize=1024)
 def sides(equation: Relation, order: Order, room: int = LINE) -> tuple[str, str, str]:
     """Return an equation's left side, sign and right side, broken to lines of `room` characters where it can be."""
-    left = to_latex(rounded(equation.lhs), order)
+    left = to_latex(rounded(equation.lhs, order.digits), order)
     if equation.rhs.is_number and not small(equation.rhs):
-        right = format_number(equation.rhs, 6, style="latex")
+        right = format_number(equation.rhs, order.digits, style="latex")
     else:
-        right = wide_latex(rounded(equation.rhs), order, room - width(left))
+        right = wide_latex(rounded(equation.rhs, order.digits), order, room - width(left))
     return left, SIGNS[equation.op], right
 
 
@@ -88,7 +88,7 @@ def relation_inline(relation: Relation, order: Order) -> str:
     """Return a relation for running text, on one line; long numbers on the right are rounded."""
     if relation.rhs.is_number and not small(relation.rhs):
         return equation_latex(relation, order)
-    return relation_latex(rounded(relation.lhs), relation.op, rounded(relation.rhs), order)
+    return relation_latex(rounded(relation.lhs, order.digits), relation.op, rounded(relation.rhs, order.digits), order)
 
 
 SIGNS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge", "<<": r"\ll", ">>": r"\gg"}

@@ -83,7 +83,7 @@ def _math(latex: str) -> str:
 
 def _set(cell: Cell, order: Order) -> str:
     if isinstance(cell, sp.Basic):
-        return _math(wide_latex(rounded(cell), order, _FORMULA))
+        return _math(wide_latex(rounded(cell, order.digits), order, _FORMULA))
     if isinstance(cell, Relation):
         whole = relation_inline(cell, order)
         return _math(whole if width(whole) <= _FORMULA else equation_latex(cell, order))

@@ -15,7 +15,8 @@ from symscale.exercise.exercise import Asked, Exercise, exercise
 from symscale.exercise.names import named
 from symscale.exercise.setting import Setting, everything
 from symscale.notation.text import to_text
-from symscale.paper.pieces import names_of, step_number
+from symscale.paper.known import names_of
+from symscale.paper.pieces import step_number
 from symscale.paper.request import Request
 from symscale.paper.values import number
 from symscale.solve.relation import Relation
