@@ -433,7 +433,7 @@ def test_files_nested_too_deep_are_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("paper.tex", b"\xff\xfe\n", "paper.tex:1: Byte 1 of this line, 0xff, is not UTF-8."),
+        ("paper.tex", b"\xff\xfe\n", "paper.tex is UTF-16 text, not UTF-8."),
         ("paper.docx", "x", "of no kind that is audited"),
         ("paper", "x", "of no kind that is audited"),
     ],
@@ -449,7 +449,7 @@ def test_a_large_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("symscale.paper.audit.sources.LARGEST", 10)
     (found,) = audit(tmp_path, "x" * 11).findings
     assert "Split the document." in found.fault
-    assert "no such file" in audited(tmp_path / "none.tex").findings[0].fault
+    assert "No such file" in audited(tmp_path / "none.tex").findings[0].fault
     (tmp_path / "folder.tex").mkdir()
     assert "is a folder" in audited(tmp_path / "folder.tex").findings[0].fault
 

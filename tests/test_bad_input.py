@@ -122,7 +122,7 @@ OPTIONS = [
     (derive(ONE, "--on", "tpu-v5pp"), "'tpu-v5pp'|Did you mean tpu-v5p|--machine", False),
     (derive(ONE, "--on", "x" * 100_000), "No chip|Known chips", False),
     (derive(ONE, "--on", "v5p", "--machine", "a.toml"), "Both --on and --machine", False),
-    (derive(ONE, "--machine", "/nowhere.toml"), "/nowhere.toml|cannot read|TOML file", False),
+    (derive(ONE, "--machine", "/nowhere.toml"), "/nowhere.toml|cannot be read|TOML file", False),
     (derive(ONE, "--format", "pdf"), "format 'pdf'|text, md, latex, json", False),
     (derive(ONE, "--passes", "sideways"), "passes 'sideways'|forward, backward", False),
     (derive(ONE, "--overlap", "never"), "overlap 'never'|max, axes-serial, sum", False),

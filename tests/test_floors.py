@@ -35,6 +35,7 @@ FLOORS = (
     "array",  # the values that notation reads programs into
     "quantity",
     "vocabulary",
+    "textfile",
     "errors",
     "frozen",
     "shown",  # what lets a result show itself

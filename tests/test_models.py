@@ -167,12 +167,16 @@ def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str, words: s
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     binary = tmp_path / "binary.json"
     binary.write_bytes(b"\xff\xfe\x00")
-    for path, words in [(binary, "not UTF-8"), (tmp_path / "none.json", "cannot read"), (tmp_path, "cannot read")]:
+    for path, words in [
+        (binary, "not UTF-8"),
+        (tmp_path / "none.json", "cannot be read"),
+        (tmp_path, "cannot be read"),
+    ]:
         with pytest.raises(ModelError, match=words):
             load_config(path)
     with pytest.raises(ModelError, match="No model is called"):
         model_or_file("a" * 5000)
-    with pytest.raises(ModelError, match="cannot read"):
+    with pytest.raises(ModelError, match="cannot be read"):
         model_or_file("nul\0.json")
 
 

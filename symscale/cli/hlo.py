@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -69,23 +70,20 @@ def hlo(
 def text_of(word: str) -> str:
     """Return the HLO that a word is, or that the file it names holds. Raises SymscaleError."""
     import sys
+    from pathlib import Path
 
     from symscale.errors import SymscaleError
     from symscale.hlo.reader import MAX_LENGTH
+    from symscale.textfile import decoded, read_text
 
     if word == "-":
-        return sys.stdin.read(MAX_LENGTH + 1)
+        return decoded(sys.stdin.buffer.read(MAX_LENGTH + 1), "standard input")
     if "=" in word or "\n" in word or "{" in word or " " in word.strip() or not word.strip():
         return word
-    try:
-        with open(word, encoding="utf-8") as file:
-            return file.read(MAX_LENGTH + 1)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
-        raise SymscaleError(
-            f"{word[:60]!r} is no line of HLO, and no file that can be read: {why}.",
-            hint="Give a line such as '%y = bf16[8,64] dot(bf16[8,128] %x, …)', a file, or - for a pipe.",
-        ) from None
+    hint = "Give a line such as '%y = bf16[8,64] dot(bf16[8,128] %x, …)', a file, or - for a pipe."
+    if not os.path.exists(word):
+        raise SymscaleError(f"{word[:60]!r} is no line of HLO, and no file that is there.", hint=hint)
+    return read_text(Path(word), most=MAX_LENGTH, hint=hint)
 
 
 def seconds(word: str) -> sp.Expr | None:

@@ -18,6 +18,7 @@ from symscale.derivation.step import Derivation
 from symscale.derivation.terms import OWN, Terms
 from symscale.errors import StepError, SymscaleError
 from symscale.frozen import dataclass
+from symscale.textfile import read_text
 
 OTHERS = "Take other values, or another chip of the same kind."
 FOLDERS_VARIABLE = "SYMSCALE_DERIVATIONS"
@@ -108,7 +109,7 @@ def _files() -> dict[str, Path]:
         if not folder.is_dir():
             raise SymscaleError(f"There is no folder {folder}.", hint=f"Correct {FOLDERS_VARIABLE}, or make it.")
         for file in sorted(folder.rglob("*.py"), key=_numerical):
-            for match in _ID.finditer(file.read_text(encoding="utf-8")):
+            for match in _ID.finditer(read_text(file, hint="Correct the folder of derivations.")):
                 if match.group(1) in found and found[match.group(1)] != file:
                     raise SymscaleError(f"Two files define {match.group(1)!r}: {found[match.group(1)]} and {file}.")
                 found[match.group(1)] = file
@@ -140,7 +141,7 @@ def drawing() -> tuple[str, ...]:
     """Return the ids whose functions draw a figure, found without running any of them."""
     found = []
     for file in files():
-        parts = _ID.split(file.read_text(encoding="utf-8"))
+        parts = _ID.split(read_text(file, hint="Correct the folder of derivations."))
         found += [name for name, body in zip(parts[1::2], parts[2::2], strict=True) if _DRAWS.search(body)]
     return tuple(found)
 

@@ -37,6 +37,7 @@ from symscale.notation.numbers import format_number
 from symscale.notation.text import to_text
 from symscale.solve.exact import value_at
 from symscale.solve.relation import sign_of_number
+from symscale.textfile import read_text
 from symscale.transformer import model, values
 from symscale.vocabulary import BY_NAME, symbol
 
@@ -78,7 +79,7 @@ def content(name: str) -> Mapping[str, Any]:
     """Return a file of answers as it is. Raises SymscaleError naming the files there are."""
     for file in files():
         if file.stem == name:
-            return tomllib.loads(file.read_text(encoding="utf-8"))
+            return tomllib.loads(read_text(file))
     there = ", ".join(file.stem for file in files())
     raise SymscaleError(f"There are no answers called {name[:40]!r}.", hint=f"There are {there}.")
 

@@ -15,6 +15,7 @@ from symscale.exercise.vary import varied
 from symscale.exercise.verdict import Verdict
 from symscale.exercise.working import Working, is_chain, working
 from symscale.frozen import dataclass
+from symscale.textfile import read_text
 
 KEYS = ("id", "answer", "what", "vary")
 EXAMPLE = '[[answer]]\nid = "training/fsdp"\nanswer = "B/X > C/W"'
@@ -74,14 +75,10 @@ def _rows(path: Path) -> list[dict[str, object]]:
     try:
         if not path.is_file() and path.exists():
             raise SymscaleError(f"{path.name} is a {'folder' if path.is_dir() else 'device'}, and no sheet of answers.")
-        if path.stat().st_size > LARGEST:
-            raise SymscaleError(f"{path.name} is too large for a sheet of answers.", hint="Split it.")
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SymscaleError(f"{path} cannot be read: {error.strerror}.", hint="Name a sheet of answers.") from error
+        content = tomllib.loads(read_text(path, most=LARGEST, hint="Name a sheet of answers, as long as answers are."))
     except RecursionError as error:
         raise SymscaleError(f"{path.name} is nested too deeply to be a sheet of answers.") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise SymscaleError(f"{path.name} is no TOML: {error}.", hint=f"Write\n{EXAMPLE}") from error
     found = content.get("answer")
     if not isinstance(found, list) or not found or not all(isinstance(each, dict) for each in found):

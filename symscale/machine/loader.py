@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from symscale.errors import UnitError
+from symscale.errors import MachineError, UnitError
 from symscale.machine.model import BANDWIDTH, Fact, Level, Machine, Network, Wrap
 from symscale.machine.reading import (
     Place,
@@ -22,13 +22,13 @@ from symscale.machine.reading import (
     optional_string,
     parse_toml,
     positive,
-    read_text,
     required,
     string,
     strings,
     subtable,
 )
 from symscale.quantity.unit import parse_unit
+from symscale.textfile import read_text
 
 DTYPES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4", "int4")
 KINDS = ("torus", "switch")
@@ -55,7 +55,8 @@ VALUE_KEYS = ("value", "unit", "source", "other", "direction", "per")
 
 def load(path: Path) -> Machine:
     """Read one chip's file; MachineError if it does not validate."""
-    return build_machine(parse_toml(read_text(path), str(path)), path)
+    text = read_text(path, hint="Give a TOML file as docs/machines.md describes it.", error=MachineError)
+    return build_machine(parse_toml(text, str(path)), path)
 
 
 def build_machine(table: Mapping[str, Any], path: Path) -> Machine:

@@ -6,7 +6,6 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import sympy as sp
@@ -15,7 +14,6 @@ from symscale.errors import MachineError
 from symscale.frozen import dataclass
 from symscale.machine.model import did_you_mean
 
-MAX_BYTES = 1_000_000
 # A spec sheet stays well inside; beyond it an exact integer would only eat memory.
 MAX_EXPONENT = 60
 MAX_DIGITS = 80
@@ -37,19 +35,6 @@ class Place:
     def error(self, found: str, needed: str) -> MachineError:
         where = f"{self.file}: {self.path}" if self.path else self.file
         return MachineError(f"{where}: {found}.", hint=needed)
-
-
-def read_text(path: Path) -> str:
-    """Return a file's text; MachineError if it cannot be read, is too long or is not UTF-8."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise Place(str(path)).error("the file is longer than 1 MB", "A machine file is a page of TOML.")
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise Place(str(path)).error("the file is not UTF-8 text", "Save it as plain TOML text.") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Place(str(path)).error(f"cannot read the file ({reason})", "Give the path of a TOML file.") from error
 
 
 def parse_toml(text: str, file: str) -> dict[str, Any]:

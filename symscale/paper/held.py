@@ -10,9 +10,12 @@ from pathlib import Path
 
 from symscale.errors import SymscaleError
 from symscale.report.files import write_atomically
+from symscale.textfile import decoded, read_bytes
 
 #: So long another symscale may hold a document [s].
 PATIENCE = 120.0
+#: More than a document of text ever has [bytes].
+LARGEST = 100_000_000
 
 
 def real(file: Path) -> Path:
@@ -29,21 +32,10 @@ def real(file: Path) -> Path:
     return target
 
 
-def read(file: Path) -> tuple[bytes, str]:
-    """Return what a file holds, and its text. Raises SymscaleError naming the first byte that is not UTF-8."""
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise SymscaleError(f"{file} cannot be read: {error.strerror}.", hint="Give a file you may read.") from error
-    try:
-        return data, data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-        raise SymscaleError(
-            f"{file}:{line}: Byte {column} of this line, 0x{data[error.start]:02x}, is not UTF-8.",
-            hint=f"Save the document as UTF-8: iconv -f latin1 -t utf-8 {file.name}.",
-        ) from error
+def read(file: Path, most: int = LARGEST) -> tuple[bytes, str]:
+    """Return what a document holds, and its text. Raises SymscaleError if it is too long, or not UTF-8."""
+    data = read_bytes(file, most=most, hint="Split the document.")
+    return data, decoded(data, file)
 
 
 def replace(file: Path, before: bytes, text: str) -> None:

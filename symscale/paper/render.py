@@ -45,7 +45,7 @@ def render(template: Path, output: Path | None = None, *, dialect: str = "", che
     a check of a derivation fails.
     """
     target = real(template)
-    ends = b"\r\n" if b"\r\n" in target.read_bytes() else b"\n"
+    typed = read(target)[1]
     folder = output.parent if output is not None else None
     if output is not None and output.exists():
         _apart(output, target)
@@ -55,7 +55,7 @@ def render(template: Path, output: Path | None = None, *, dialect: str = "", che
         for each in map(Path, found["made of"]):
             _apart(output, each)
     text: str = found["text"]
-    if ends == b"\r\n":
+    if "\r\n" in typed:
         text = text.replace("\r\n", "\n").replace("\n", "\r\n")
     return Rendered(text, output, tuple(map(Path, found["stale"])))
 

@@ -16,10 +16,10 @@ from symscale.machine.reading import error_position
 from symscale.paper.nearest import FILE, find
 from symscale.paper.request import LABEL, is_label
 from symscale.paper.style import Style, renamed, with_units
+from symscale.textfile import read_text
 
 KEYS = ("digits", "detail", "env", "numbered", "numbers", "width", "label", "rename", "unit")
 TABLES = {"rename": renamed, "unit": with_units}
-LONGEST = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -105,13 +105,7 @@ class _Place:
         return SymscaleError(f"{self.file}: {where}: {found}." if where else f"{self.file}: {found}.", hint=hint)
 
     def parsed(self) -> dict[str, Any]:
-        try:
-            if self.file.stat().st_size > LONGEST:
-                raise self.error("", "the file is longer than 1 MB", "It is a page of TOML.")
-            text = self.file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            why = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror
-            raise self.error("", f"the file cannot be read: {why}", "docs/papers.md describes it.") from error
+        text = read_text(self.file, hint="It is a page of TOML; docs/papers.md describes it.")
         try:
             return tomllib.loads(text)
         except (ValueError, RecursionError) as error:

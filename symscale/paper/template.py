@@ -108,11 +108,8 @@ def _loader(folder: Path, seen: set[Path], marks: dict[str, str]) -> BaseLoader:
 
 
 def source(file: Path) -> str:
-    """Return the text of a template. Raises SymscaleError for one that is no text, or that is too long."""
-    if file.stat().st_size > MOST_BYTES:
-        hint = "Split it: templates include others."
-        raise SymscaleError(f"{file} is longer than {MOST_BYTES // 10**6} MB.", hint=hint)
-    return read(file)[1]
+    """Return the text of a template. Raises SymscaleError for one that is no UTF-8 text, or that is too long."""
+    return read(file, MOST_BYTES)[1]
 
 
 def without_own_lines(text: str, marks: dict[str, str]) -> str:

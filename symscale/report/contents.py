@@ -14,6 +14,7 @@ from pathlib import Path
 from symscale.derivation.registry import files
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
+from symscale.textfile import read_text
 
 _CHAPTER = re.compile(r"(ch\d+)(?:_|$)")
 
@@ -83,7 +84,7 @@ def capitalised(words: str) -> str:
 
 def heading(file: Path) -> str:
     """Return the title of a derivation file: the first line of its docstring, else its name."""
-    lines = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").splitlines()
+    lines = (ast.get_docstring(ast.parse(read_text(file))) or "").splitlines()
     return lines[0].rstrip(".") if lines else file.stem.replace("_", " ").capitalize()
 
 

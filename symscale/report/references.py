@@ -11,6 +11,10 @@ from symscale.derivation.registry import folders
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.report.prose import escape_latex, escape_markdown
+from symscale.textfile import read_text
+
+#: Of a bibliography.
+MOST_BYTES = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -74,9 +78,10 @@ def _read(file: Path) -> dict[str, Any]:
     from pybtex.database import parse_string
     from pybtex.exceptions import PybtexError
 
+    text = read_text(file, most=MOST_BYTES, hint="Split the bibliography.")
     try:
-        return dict(parse_string(file.read_text(encoding="utf-8"), "bibtex").entries.items())
-    except (PybtexError, UnicodeDecodeError) as error:
+        return dict(parse_string(text, "bibtex").entries.items())
+    except PybtexError as error:
         message = " ".join(str(error).split())
         raise SymscaleError(f"{file}: {message}.", hint="Correct the BibTeX entry.") from error
 

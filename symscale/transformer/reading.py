@@ -9,13 +9,13 @@ from typing import Any
 
 from symscale.errors import ModelError
 from symscale.machine.model import did_you_mean
+from symscale.textfile import read_text
 from symscale.transformer.architectures import ARCHITECTURES, REQUIRED, STRUCTURAL, WORDS, Row, Stated
 from symscale.transformer.config import Config, validate
 from symscale.transformer.fields import READERS, Place, shown
 from symscale.transformer.form import Values, config_of
 from symscale.transformer.plain_fields import PLAIN
 
-MAX_BYTES = 1_000_000
 MAX_LAYERS = 10_000
 OWN_TYPE = "symscale"
 
@@ -23,7 +23,9 @@ OWN_TYPE = "symscale"
 def load_config(path: str | Path) -> Config:
     """Return the architecture of a Hugging Face config.json. Raises ModelError naming the file and the field."""
     path = Path(path)
-    return read_config(parse_json(read_text(path), str(path)), str(path))
+    file = path / "config.json" if path.is_dir() else path
+    text = read_text(file, hint="Give the config.json of a model: a page of JSON.", error=ModelError)
+    return read_config(parse_json(text, str(path)), str(path))
 
 
 def read_config(raw: Mapping[str, Any], name: str) -> Config:
@@ -87,23 +89,6 @@ def _no_window(values: Values, fields: Mapping[str, Any], name: str) -> None:
         field = values.names.get(word, "")
         if fields.get(field) == 0 and values["use_window"] is not False:
             raise Place(name, field).error("is 0", "A window has a length from 1; that there is none is written null.")
-
-
-def read_text(path: Path) -> str:
-    """Return a file's text. Raises ModelError if it cannot be read, is too long or is not UTF-8."""
-    try:
-        if path.is_dir():
-            path = path / "config.json"
-        if path.stat().st_size > MAX_BYTES:
-            raise ModelError(f"{path}: the file is longer than 1 MB.", hint="A config.json is a page of JSON.")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: the file is not UTF-8 text.", hint="Give the config.json of a model.") from error
-    except (OSError, ValueError) as error:
-        if isinstance(error, ModelError):
-            raise
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ModelError(f"{path}: cannot read the file ({reason}).", hint="Give the path of a config.json.") from error
 
 
 def parse_json(text: str, file: str) -> dict[str, Any]:

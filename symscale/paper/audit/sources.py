@@ -97,21 +97,10 @@ def _defined(sources: Iterable[Source]) -> dict[str, Macro]:
 
 def _text(file: Path) -> str:
     """Return what a document holds. Raises SymscaleError if it is no file, too large, or not UTF-8."""
-    try:
-        if file.is_file() and file.stat().st_size > LARGEST:
-            raise SymscaleError(f"{file} has more than {LARGEST // 10**6} MB.", hint="Split the document.")
-    except OSError as error:
-        raise SymscaleError(f"{file} cannot be read: {error.strerror}.", hint="Give a file you may read.") from error
-    if not file.is_file():
-        what = (
-            "is a folder"
-            if file.is_dir()
-            else "is no file"
-            if file.exists()
-            else "cannot be read: there is no such file"
-        )
+    if file.exists() and not file.is_file():
+        what = "is a folder" if file.is_dir() else "is no file"
         raise SymscaleError(f"{file} {what}.", hint="Give documents that are there.")
-    return read(file)[1]
+    return read(file, LARGEST)[1]
 
 
 class _Tree:
