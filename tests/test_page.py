@@ -162,6 +162,43 @@ def test_what_no_page_is_made_of(arguments: list[str], words: str, capsys) -> No
     assert words in capsys.readouterr().err
 
 
+OWN_CHIP = """
+name = "acme-1"
+title = "Acme 1"
+source = "a data sheet"
+
+[peak]
+bf16 = { value = 400, unit = "TFLOP/s" }
+fp8 = { value = 800, unit = "TFLOP/s" }
+
+[network.ici]
+kind = "torus"
+pod = [8, 8]
+wrap = { rule = "always" }
+bandwidth = { value = 100, unit = "GB/s", direction = "one_way", per = "link" }
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show", "training/fsdp"],
+        ["report", "training/fsdp"],
+        ["report", "--only", "runs", "--workers", "1", "-o", "pages"],
+    ],
+)
+def test_chips_of_a_folder_can_be_chosen(tmp_path, monkeypatch, capsys, arguments: list[str]) -> None:
+    (tmp_path / "chips").mkdir()
+    (tmp_path / "chips" / "acme.toml").write_text(OWN_CHIP, encoding="utf-8")
+    (tmp_path / "symscale.toml").write_text('machines = ["chips"]\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert run([*arguments, "--format", "html"]) == 0
+    said = capsys.readouterr().out
+    shown = said if said.startswith("<!doctype") else next(tmp_path.glob("pages/*.html")).read_text(encoding="utf-8")
+    assert "Acme 1" in re.search(r"const OFFERED = (.*);", shown)[1]
+    assert '"Acme 1":{"C_bf16":fraction(400000000000000n,1n),"C_fp8":' in shown
+
+
 # ------------------------------------------------------------------ the scripts, by node
 
 FORMULAS = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symscale.cli.options import OUTPUT, with_options
-from symscale.cli.output import rendered, style_of, write
+from symscale.cli.output import own_files, rendered, style_of, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +55,7 @@ def show(id: str, piece: tuple[str, ...], style: str, output: str, renames: tupl
     """Derive ID of the library, live and with every step checked, or one PIECE of it as documents have it.
 
     A piece is written as text, or in latex, md, typst or html, in the style that a symscale.toml of this folder sets.
+    The derivations and chips that it names are known.
 
     \b
     symscale show roofline/matmul
@@ -75,13 +76,14 @@ def show(id: str, piece: tuple[str, ...], style: str, output: str, renames: tupl
     from symscale import report
     from symscale.derivation.registry import written
 
-    derivation = written(id)
-    if renames:
-        derivation = renamed(derivation, renames, style)
-    if style == "md" and output:
-        write(report.markdown(derivation, images=beside(derivation, output)), output)
-        return
-    write(rendered(derivation, style, lambda: report.steps_json(derivation)), output)
+    with own_files():
+        derivation = written(id)
+        if renames:
+            derivation = renamed(derivation, renames, style)
+        if style == "md" and output:
+            write(report.markdown(derivation, images=beside(derivation, output)), output)
+            return
+        write(rendered(derivation, style, lambda: report.steps_json(derivation)), output)
 
 
 def renamed(derivation: Derivation, renames: tuple[str, ...], style: str) -> Derivation:
@@ -137,7 +139,7 @@ def report(
     """Render the whole library into FOLDER (reports/) as Markdown and LaTeX: every chapter, and the book.
 
     With --format html each chapter is a page whose numbers follow what a reader types, in the folder of -o (pages/);
-    IDS alone make one page, in the file of -o.
+    IDS alone make one page, in the file of -o. Chips that a symscale.toml of this folder names can be chosen there too.
 
     \b
     symscale report
@@ -173,16 +175,18 @@ def _folder(names: tuple[str, ...], style: str, output: str) -> str:
 
 def _pages(names: tuple[str, ...], output: str, *, check: bool, only: tuple[str, ...], workers: int) -> int:
     """Write one page of chosen derivations, or a page of every chapter."""
-    from symscale.page.library import chosen_page, write_pages
+    from symscale.page.library import Own, chosen_page, write_pages
 
     if names and (check or only):
         from symscale.errors import SymscaleError
 
         raise SymscaleError("A page of ids is made whole.", hint="Leave --check and --only out.")
-    if names:
-        write(chosen_page(names), output)
-        return 0
-    return _said(write_pages(output or "pages", check=check, only=only, workers=workers), check)
+    with own_files() as settings:
+        if names:
+            write(chosen_page(names), output)
+            return 0
+        own = Own(settings.machines, settings.derivations)
+        return _said(write_pages(output or "pages", check=check, only=only, workers=workers, own=own), check)
 
 
 def _said(changed: list[Path], check: bool) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from symscale.derivation.step import Derivation
+    from symscale.paper.settings import Settings
 
 STYLES = ("text", "md", "latex", "json")
 
@@ -22,12 +24,25 @@ def style_of(word: str, *more: str) -> str:
     return word
 
 
+@contextmanager
+def own_files() -> Iterator[Settings]:
+    """Know the derivations and chips that a symscale.toml of this folder, or of one above it, names."""
+    from pathlib import Path
+
+    from symscale.paper.settings import read_settings
+
+    settings = read_settings(Path())
+    with settings.used():
+        yield settings
+
+
 def rendered(derivation: Derivation, style: str, as_json: Callable[[], str]) -> str:
     """Return a derivation as text, Markdown, LaTeX or a page; `as_json` makes the JSON of what was asked."""
     if style == "html":
         from symscale.page.page import html
 
-        return html(derivation)
+        with own_files():
+            return html(derivation)
     from symscale import report
 
     table: dict[str, Callable[[Any], str]] = {"text": report.text, "md": report.markdown, "latex": report.latex}

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from symscale.derivation.crossover import Crossover
+from symscale.derivation.entered import Entered
 from symscale.derivation.layer import Layer
 from symscale.derivation.minimum import Optimised
 from symscale.derivation.step import Step
@@ -32,20 +33,6 @@ class Ask:
     vary: tuple[tuple[str, tuple[int | str, ...], bool], ...] | None = ()
 
 
-@dataclass(frozen=True)
-class Entered:
-    """What an author puts into the steps after the first `at`: a chip as it is named and as it is used, and values.
-
-    `mesh` says that the values are sizes of a mesh.
-    """
-
-    at: int
-    on: str | Machine | None
-    chip: Machine | None
-    values: tuple[tuple[str, str | int | sp.Expr], ...]
-    mesh: bool = False
-
-
 class Asking:
     """The part of a blackboard that turns a derivation into an exercise."""
 
@@ -53,6 +40,7 @@ class Asking:
     terms: Terms
     asks: list[Ask]
     entered: list[Entered]
+    layer: Layer | None
 
     def ask(
         self,
@@ -80,7 +68,7 @@ class Asking:
     ) -> tuple[Machine | None, dict[sp.Symbol, sp.Expr]]:
         """Return the chip and the values that a verb is given, on the terms of the derivation, and note them."""
         chip = self.terms.chip(on)
-        self.entered.append(Entered(len(self.steps), on, chip, tuple((values or {}).items())))
+        self.entered.append(Entered(len(self.steps), on, chip, tuple((values or {}).items()), layer=self.layer))
         return chip, self.terms.given(values, on)
 
     def lay_out(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import sympy as sp
@@ -10,9 +10,10 @@ import sympy as sp
 from symscale.collectives import Cost
 from symscale.cost import PassCost, Times, times
 from symscale.derivation.answer import concluded, conclusion
-from symscale.derivation.asking import Ask, Entered
+from symscale.derivation.asking import Ask
 from symscale.derivation.choices import choice_step, described
 from symscale.derivation.crossover import Crossover, cross
+from symscale.derivation.entered import Entered
 from symscale.derivation.evaluate import evaluate
 from symscale.derivation.given import program_step
 from symscale.derivation.layer import Layer, lay
@@ -68,11 +69,12 @@ class Builder(Plotting, Shown):
         self.entered: list[Entered] = []
         self.order = Order()
         self.layer: Layer | None = None
+        self.again: Callable[[Terms], Derivation] | None = None
 
     @property
     def derivation(self) -> Derivation:
         """What has been written so far."""
-        return Derivation(self.title, tuple(self.steps), self.order, self.source)
+        return Derivation(self.title, tuple(self.steps), self.order, self.source, tuple(self.entered), self.again)
 
     def add(self, step: Step) -> None:
         """Append a step."""
@@ -128,6 +130,7 @@ class Builder(Plotting, Shown):
         )
         fitting(layer, values or {})
         self.layer = layer
+        self.entered[-1] = replace(self.entered[-1], layer=layer)
         self.order = merge(self.order, layer.order)
         self.add(program_step(layer, text))
         return layer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 
 import sympy as sp
 from sympy import factorint
@@ -29,7 +30,8 @@ MOST_AXES = 3
 class Layer(Shown):
     """A planned and priced program.
 
-    `axes` lays the mesh axes on networks, `costs` are per pass, `kinds` the dtypes that compute.
+    `axes` lays the mesh axes on networks, by their `placement` where one is given, `costs` are per pass, `kinds` the
+    dtypes that compute.
     """
 
     program: Program
@@ -38,6 +40,7 @@ class Layer(Shown):
     axes: Mapping[str, AxisOn]
     costs: Mapping[str, PassCost]
     kinds: tuple[str, ...]
+    placement: Mapping[str, sp.Expr | str] = field(default_factory=dict)
 
     @property
     def mesh_symbols(self) -> tuple[sp.Symbol, ...]:
@@ -99,7 +102,15 @@ def lay(
     plan = partition(program, typed=typed, values=known, backward=backward, regather=regather)
     costs = {name: tally(plan, name, typed, axes, in_network=in_network) for name in passes}
     kinds = tuple(sorted({kind for each in costs.values() for kind in each.flops}))
-    return Layer(program, plan, typed, axes, costs, kinds)
+    return Layer(program, plan, typed, axes, costs, kinds, placement or {})
+
+
+def lies_alike(layer: Layer, machine: Machine) -> bool:
+    """Say whether the mesh of a layer lies on another machine as on its own. Raises LayoutError, MachineError."""
+    latency = any(each.hop is not None for each in layer.axes.values())
+    axes = _axes(layer.program, machine, layer.placement, latency)
+    _room(layer.program, axes, layer.placement, machine, {})
+    return axes == dict(layer.axes)
 
 
 def _axes(

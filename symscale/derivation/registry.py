@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from symscale.derivation.builder import Builder
@@ -199,11 +199,17 @@ def blackboard(id: str, terms: Terms = OWN) -> Builder:
     """
     found = entry(id)
     d = Builder(found.title, found.source, terms)
+    d.again = partial(_again, id)
     try:
         found.write(d)
     except (Exception, SystemExit) as error:
         raise _unwritten(found, d, terms, error) from error
     return d
+
+
+def _again(id: str, terms: Terms) -> Derivation:
+    """Return a registered derivation as it is on other terms."""
+    return blackboard(id, terms).derivation
 
 
 def _unwritten(found: Entry, d: Builder, terms: Terms, error: BaseException) -> SymscaleError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -16,7 +17,9 @@ from symscale.shown import Printed, Shown
 from symscale.solve.relation import Relation
 
 if TYPE_CHECKING:
+    from symscale.derivation.entered import Entered
     from symscale.derivation.figure import Figure
+    from symscale.derivation.terms import Terms
 
 # Words with formulas among them, which each format prints in its own way.
 Prose: TypeAlias = str | tuple[str | sp.Expr | Relation, ...]
@@ -65,12 +68,17 @@ class Step(Shown):
 
 @dataclass(frozen=True)
 class Derivation(Printed):
-    """A chain of steps under a title, with the order its formulas are printed in."""
+    """A chain of steps under a title, with the order its formulas are printed in.
+
+    `entered` is what its author has put in; `again` writes it on other terms.
+    """
 
     title: str
     steps: tuple[Step, ...]
     order: Order = field(default_factory=Order)
     source: str = ""
+    entered: tuple[Entered, ...] = field(default=(), compare=False, repr=False)
+    again: Callable[[Terms], Derivation] | None = field(default=None, compare=False, repr=False)
 
     @property
     def figures(self) -> tuple[Figure, ...]:

@@ -59,25 +59,36 @@ class Terms:
         """Return what the chip asked for has in place of a figure of an author's chip: a peak is one of its dtype."""
         if not self.on:
             return value
-        chip, own = chosen(self.on), chosen(on)
-        for each in (own,) if own is not None else map(machine, machines()):
-            dtypes = [f"C_{dtype}" for dtype, peak in each.peaks if peak == value]
-            figure = name if each.figures.get(name) == value else ""
-            if name == "C":
-                figure = "C_bf16" if "C_bf16" in dtypes else next(iter(dtypes), "")
-            if figure and chip is not None:
-                if figure not in chip.figures:
-                    raise SymscaleError(f"{chip.title} has no {figure}.", hint="Take another chip.")
-                return chip.figures[figure]
-        if name.partition("_")[0] in ("C", "W") or name in ("M_hbm", "T_hop"):
-            raise SymscaleError(
-                f"{name} is {value} here, a figure of no chip that is known, and stays on any other.",
-                hint="Give a value for it instead of a chip.",
-            )
-        return value
+        chip = chosen(self.on)
+        figure = figure_of(name, value, chosen(on))
+        if not figure or chip is None:
+            return value
+        if figure not in chip.figures:
+            raise SymscaleError(f"{chip.title} has no {figure}.", hint="Take another chip.")
+        return chip.figures[figure]
 
 
 OWN = Terms()
+
+
+def figure_of(name: str, value: sp.Expr, own: Machine | None) -> str:
+    """Return which figure a number is that an author types, of the chip that he names or of any: "" if it is none.
+
+    A peak is one of its dtype: C_bf16. Raises SymscaleError for a rate that no chip has.
+    """
+    for each in (own,) if own is not None else map(machine, machines()):
+        dtypes = [f"C_{dtype}" for dtype, peak in each.peaks if peak == value]
+        figure = name if each.figures.get(name) == value else ""
+        if name == "C":
+            figure = "C_bf16" if "C_bf16" in dtypes else next(iter(dtypes), "")
+        if figure:
+            return figure
+    if name.partition("_")[0] in ("C", "W") or name in ("M_hbm", "T_hop"):
+        raise SymscaleError(
+            f"{name} is {value} here, a figure of no chip that is known, and stays on any other.",
+            hint="Give a value for it instead of a chip.",
+        )
+    return ""
 
 
 def read(value: str | int | sp.Expr) -> sp.Expr:

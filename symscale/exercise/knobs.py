@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import sympy as sp
 
-from symscale.derivation.asking import Ask, Entered
+from symscale.derivation.asking import Ask
+from symscale.derivation.entered import Entered
 from symscale.derivation.registry import blackboard, entry
 from symscale.derivation.terms import Terms
 from symscale.errors import SymscaleError

@@ -4,7 +4,7 @@ import sys
 from types import ModuleType
 
 from symscale.machine.cluster import cluster
-from symscale.machine.library import generic_network, load_machine, machine, machines
+from symscale.machine.library import generic_network, known_machines, load_machine, machine, machines
 from symscale.machine.model import Fact, Level, Machine, Network, Wrap, wraps
 from symscale.machine.slices import Slice, chosen, from_file, parse_slice, sliced
 
@@ -19,6 +19,7 @@ __all__ = [
     "cluster",
     "from_file",
     "generic_network",
+    "known_machines",
     "load_machine",
     "machine",
     "machines",

@@ -71,6 +71,11 @@ def machines() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in DATA.glob("*.toml")))
 
 
+def known_machines() -> tuple[str, ...]:
+    """Return the names of the chips that come with symscale, and of those of other files that are known now."""
+    return (*machines(), *dict.fromkeys(each.name for each in _own.values()))
+
+
 def _key(name: str) -> str:
     return name.strip().lower().replace("_", "-").replace(" ", "-")
 
@@ -87,7 +92,7 @@ def machine(name: str) -> Machine:
     known = aliases()
     if key in known:
         return machine(known[key])
-    there = (*machines(), *dict.fromkeys(each.name for each in _own.values()))
+    there = known_machines()
     hint = f"Known chips: {', '.join(there)}.{did_you_mean(key, [*there, *known, *_own])}"
     raise MachineError(
         f"No chip is called {shortened(name)!r}.",

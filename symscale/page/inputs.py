@@ -11,7 +11,7 @@ from symscale.derivation.filling import shown_unit
 from symscale.derivation.step import Derivation
 from symscale.errors import MachineError
 from symscale.frozen import dataclass
-from symscale.machine import Machine, chosen, machine, machines
+from symscale.machine import Machine, chosen, known_machines, machine
 from symscale.page.live import drawn_with, evaluated, lives
 from symscale.vocabulary import entry
 
@@ -35,7 +35,7 @@ class Input:
     """A symbol with a number: `own` are those that the derivation gives it (several, where steps differ).
 
     `start` is what formulas without a number of their own begin with; it is an example where `own` is empty and no
-    chip gives it.
+    chip gives it. A `width` is the bytes of an element, in the dtype of the program.
     """
 
     symbol: sp.Symbol
@@ -44,6 +44,7 @@ class Input:
     unit: str
     meaning: str
     on_chip: bool
+    width: bool = False
 
     @property
     def example(self) -> bool:
@@ -67,7 +68,8 @@ def setting_of(derivation: Derivation, used: frozenset[sp.Symbol]) -> Setting:
     """
     found = [each for step in derivation.steps for each in evaluated(step)]
     kinds = [each.kind for each in found if each.kind]
-    named = [chip for each in found if (chip := _known(each.on)) is not None]
+    used_here = {each.chip.name: each.chip for each in derivation.entered if each.chip is not None}
+    named = [chip for each in found if (chip := used_here.get(each.on) or _known(each.on)) is not None]
     kind = kinds[0] if kinds else USUAL_KIND
     if named:
         return Setting(named[0], True, kind)
@@ -110,16 +112,19 @@ def _known(name: str) -> Machine | None:
         return None
 
 
-@lru_cache(maxsize=1)
 def chips() -> tuple[Machine, ...]:
-    """Return the chips that come with symscale."""
-    return tuple(machine(name) for name in machines())
+    """Return the chips that come with symscale, and those of a reader's own files."""
+    return tuple(machine(name) for name in known_machines())
 
 
-@lru_cache(maxsize=1)
 def figure_names() -> frozenset[str]:
     """Return the names of all numbers that chips have."""
-    return frozenset(name for each in chips() for name in each.figures)
+    return _names(chips())
+
+
+@lru_cache(maxsize=4)
+def _names(chips: tuple[Machine, ...]) -> frozenset[str]:
+    return frozenset(name for each in chips for name in each.figures)
 
 
 def inputs_of(derivation: Derivation, used: frozenset[sp.Symbol], setting: Setting) -> tuple[Input, ...]:
@@ -128,11 +133,15 @@ def inputs_of(derivation: Derivation, used: frozenset[sp.Symbol], setting: Setti
     figures = with_peak(setting.chip, setting.kind)
     order = {name: place for place, name in enumerate(derivation.order.symbols)}
     names = sorted(used, key=lambda each: (order.get(each.name, len(order)), each.name))
-    made = [_input(name, own.get(name, ()), figures) for name in names]
+    layers = [each.layer for each in derivation.entered if each.layer is not None]
+    widths = frozenset(name for each in layers for name in each.typed.numbers)
+    made = [_input(name, own.get(name, ()), figures, widths) for name in names]
     return tuple(sorted(made, key=lambda each: each.on_chip))
 
 
-def _input(name: sp.Symbol, own: tuple[sp.Expr, ...], figures: Mapping[str, sp.Rational]) -> Input:
+def _input(
+    name: sp.Symbol, own: tuple[sp.Expr, ...], figures: Mapping[str, sp.Rational], widths: frozenset[sp.Symbol]
+) -> Input:
     row = entry(name.name) or entry(_family(name.name))
     figure = figures.get(name.name)
     # a number of the same name that the derivation gives itself is not the chip's
@@ -140,7 +149,7 @@ def _input(name: sp.Symbol, own: tuple[sp.Expr, ...], figures: Mapping[str, sp.R
     example = EXAMPLES.get(name.name)
     start = own[0] if own else figure if on_chip else None if example is None else sp.Integer(example)
     unit = row.unit if row is not None else shown_unit(name.name, {})
-    return Input(name, own, start, unit, row.meaning if row is not None else "", on_chip)
+    return Input(name, own, start, unit, row.meaning if row is not None else "", on_chip, name in widths)
 
 
 def _family(name: str) -> str:

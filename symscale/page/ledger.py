@@ -7,10 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import sympy as sp
 
+from symscale.array.dtypes import ELEMENT_BYTES
 from symscale.derivation.figure import Condition, Values
 from symscale.derivation.step import Derivation
-from symscale.page.inputs import Input, inputs_of, setting_of
+from symscale.machine import Machine
+from symscale.page.again import written_again
+from symscale.page.inputs import Input, chips, inputs_of, setting_of
 from symscale.page.live import Live
+from symscale.page.origin import STAYS, dtypes, otherwise, sources
 from symscale.page.script import javascript, supported
 from symscale.solve.relation import Case, Relation
 
@@ -23,13 +27,27 @@ class Ledger:
         self.setting = setting_of(derivation, used)
         self.inputs: tuple[Input, ...] = inputs_of(derivation, used, self.setting)
         self.places = {each.symbol: place for place, each in enumerate(self.inputs)}
+        self.own_dtypes, self.dtypes = dtypes(derivation)
+        self._again = written_again(derivation, self.dtypes)
+        self.sources = sources(derivation, -1, self._again)
+        self._refused = otherwise(derivation, chips())
         self._settings: dict[str, int] = {}
+        self._taken: dict[Machine, None] = {}
         self._numbers: list[str] = []
         self._answers: list[str] = []
         self._bars: list[str] = []
         self._columns: list[str] = []
         self._maps: list[str] = []
         self._plots: list[str] = []
+
+    def at(self, derivation: Derivation, place: int) -> None:
+        """Begin with a step: its numbers come from what has been put in before it."""
+        self.sources = sources(derivation, place, self._again)
+
+    @property
+    def chips(self) -> tuple[Machine, ...]:
+        """The chips that numbers are taken from."""
+        return (self.setting.chip, *self._taken)
 
     def number(self, live: Live, relation: Relation | None = None, when: Sequence[Relation] = ()) -> str:
         """Write a number down and return the id of the element that shows it.
@@ -124,9 +142,32 @@ class Ledger:
 
     def values(self, own: Values) -> str:
         """Return the number of a set of values that steps put in."""
-        kept = {self.places[name]: value for name, value in own if name in self.places}
-        made = ",".join(f"[{place},{exact(kept[place])}]" for place in sorted(kept))
+        kept = {self.places[name]: self._row(name, value) for name, value in own if name in self.places}
+        rows = [kept[place] for place in sorted(kept)]
+        if rows:
+            rows += self._whole()
+        made = ",".join(rows)
         return str(self._settings.setdefault(f"[{made}]", len(self._settings)))
+
+    def _whole(self) -> list[str]:
+        """Return what holds of every number of the step: the peaks that its chip needs, and why it may be another."""
+        kinds, follows = self.sources.peaks
+        chip = self.sources.chip if kinds else None
+        if chip is not None:
+            self._taken[chip] = None
+        parts = ("follows" if follows else "", kinds, chip.title if chip is not None else "", *self.sources.others)
+        return [f"[-1,null,{','.join(map(text, parts))}]"] if any(parts) else []
+
+    def _row(self, name: sp.Symbol, value: sp.Expr) -> str:
+        """Return a number that a step puts in, and what it is on another chip or in another dtype."""
+        found = self.sources.of(name, value)
+        parts = [str(self.places[name]), exact(value)]
+        if found != STAYS:
+            chip = found.chip.title if found.chip is not None and found.kind else ""
+            if found.chip is not None and found.kind:
+                self._taken[found.chip] = None
+            parts += map(text, (found.figure, found.kind, chip, found.refused, found.anew))
+        return f"[{','.join(parts)}]"
 
     def _kept(self, among: list[str], letter: str, made: str) -> str:
         among.append(made)
@@ -144,6 +185,7 @@ class Ledger:
             "key": text(self.key),
             "chip": text(self.setting.chip.title),
             "kind": text(self.setting.kind),
+            "refused": json.dumps(self._refused, ensure_ascii=False).replace("<", "\\u003c"),
             "inputs": f"[{','.join(map(_input, self.inputs))}]",
             "settings": f"[{','.join(self._settings)}]",
             "numbers": f"[{','.join(self._numbers)}]",
@@ -163,9 +205,8 @@ def _sides(case: Case) -> list[sp.Expr]:
 
 def _input(each: Input) -> str:
     start = "null" if each.start is None else exact(each.start)
-    several = f"[{','.join(map(exact, each.own))}]" if len(each.own) > 1 else "[]"
-    flags = f"{int(each.example)},{int(each.on_chip)}"
-    return f"[{text(str(each.symbol))},{text(each.unit)},{start},{several},{flags}]"
+    flags = f"{int(each.example)},{int(each.on_chip)},{int(each.width)}"
+    return f"[{text(str(each.symbol))},{text(each.unit)},{start},{flags}]"
 
 
 def exact(value: sp.Expr) -> str:
@@ -178,10 +219,11 @@ def text(words: str) -> str:
     return json.dumps(words).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def chips_script(chips: Mapping[str, Mapping[str, sp.Rational]]) -> str:
-    """Return the numbers of chips by title."""
+def chips_script(offered: Sequence[str], chips: Mapping[str, Mapping[str, sp.Rational]]) -> str:
+    """Return the numbers of chips by title, those that a reader may choose, and the bytes of dtypes."""
     rows = [
         f"{text(title)}:{{{','.join(f'{text(name)}:{exact(value)}' for name, value in figures.items())}}}"
         for title, figures in chips.items()
     ]
-    return f"const CHIPS = {{{','.join(rows)}}};"
+    widths = ",".join(f"{text(dtype)}:{exact(size)}" for dtype, size in ELEMENT_BYTES.items())
+    return f"const CHIPS = {{{','.join(rows)}}};\nconst OFFERED = {json.dumps(offered)};\nconst BYTES = {{{widths}}};"

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from symscale.derivation import registry
 from symscale.derivation.registry import blackboard
+from symscale.frozen import dataclass
+from symscale.machine import library
 from symscale.page.page import html, index
 from symscale.report.contents import Chapter, wanted
 from symscale.report.files import folder as folder_made
@@ -19,14 +23,25 @@ def chosen_page(ids: Sequence[str]) -> str:
     return html(*found, title=found[0].title if len(found) == 1 else "Derivations")
 
 
-def write_pages(folder: str | Path, *, check: bool, only: tuple[str, ...], workers: int) -> list[Path]:
+@dataclass(frozen=True)
+class Own:
+    """Files of chips and folders of derivations that are known besides those that come with symscale."""
+
+    machines: tuple[Path, ...] = ()
+    derivations: tuple[Path, ...] = ()
+
+
+NONE = Own()
+
+
+def write_pages(folder: str | Path, *, check: bool, only: tuple[str, ...], workers: int, own: Own = NONE) -> list[Path]:
     """Write a page for every chapter and an index, and return the files that changed; with `check` nothing is written.
 
     `only` names chapters, or ids in them: their pages alone are made.
     """
     target = Path(folder)
     chapters = wanted(only)
-    pages = mapped(_page, chapters, workers, lambda each: len(each.ids))
+    pages = mapped(partial(_page, own), chapters, workers, lambda each: len(each.ids))
     made = {f"{each.name}.html": page for each, page in zip(chapters, pages, strict=True)}
     if not only:
         made["index.html"] = index([(each.name, each.title, len(each.ids)) for each in chapters])
@@ -37,8 +52,10 @@ def write_pages(folder: str | Path, *, check: bool, only: tuple[str, ...], worke
     return [target / name for name in changed]
 
 
-def _page(chapter: Chapter) -> str:
-    return html(*(blackboard(each).derivation for each in chapter.ids), title=chapter.title)
+def _page(own: Own, chapter: Chapter) -> str:
+    # a process of its own knows of no other files yet
+    with library.also(own.machines), registry.also(own.derivations):
+        return html(*(blackboard(each).derivation for each in chapter.ids), title=chapter.title)
 
 
 def _text(file: Path) -> str:

@@ -8,7 +8,7 @@ import sympy as sp
 
 from symscale.derivation.figure import Figure, Values
 from symscale.derivation.filling import Cells, shown_unit
-from symscale.derivation.proof import Evaluated
+from symscale.derivation.proof import Evaluated, Substituted
 from symscale.derivation.step import Derivation, Step
 from symscale.frozen import dataclass
 from symscale.page.script import supported
@@ -74,8 +74,28 @@ def lives(step: Step) -> tuple[Live | None, ...]:
                 expr = expr.xreplace(dict.fromkeys(expr.free_symbols - dict(own).keys(), sp.S.One))
             found.append(_kept(Live(expr, unit, own)))
         else:
-            found.append(_kept(Live(each.rhs, unit or _unit(each, step.kind))) if str(each.lhs) not in SIDES else None)
+            expr, own = _typed(step, number)
+            found.append(_kept(Live(expr, unit or _unit(each, step.kind), own)) if str(each.lhs) not in SIDES else None)
     return tuple(found)
+
+
+def of_dtype(step: Step) -> Substituted | None:
+    """Return the proof of a step that puts in the bytes of a dtype."""
+    for each in step.proofs:
+        if isinstance(each, Substituted) and each.values:
+            numbers = all(name.is_Symbol and value.is_number for name, value in each.values)
+            return each if numbers and len(each.before) == len(step.equations) else None
+    return None
+
+
+def _typed(step: Step, number: int) -> tuple[sp.Expr, Values]:
+    """Return the right side of an equation, with the bytes of its dtype as numbers of the step."""
+    put = of_dtype(step)
+    if put is None:
+        return step.equations[number].rhs, ()
+    expr = put.before[number].rhs
+    own = tuple((name, value) for name, value in put.values if isinstance(name, sp.Symbol) and expr.has(name))
+    return expr, own
 
 
 def _unit(equation: Relation, kind: str) -> str:

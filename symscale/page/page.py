@@ -72,12 +72,16 @@ def _sources() -> list[str]:
 
 def _data(ledgers: list[Ledger]) -> str:
     """Return the numbers of the chips and of every derivation as a script."""
-    figures = {each.title: {f"C_{kind}": value for kind, value in each.peaks} | with_peak(each, "") for each in chips()}
-    return "\n".join([chips_script(figures), *(each.script for each in ledgers if each.live)])
+    known = dict.fromkeys([*chips(), *(chip for each in ledgers for chip in each.chips)])
+    figures = {each.title: {f"C_{kind}": value for kind, value in each.peaks} | with_peak(each, "") for each in known}
+    return "\n".join(
+        [chips_script([each.title for each in chips()], figures), *(each.script for each in ledgers if each.live)]
+    )
 
 
 def _view(derivation: Derivation, ledger: Ledger, steps: list[dict[str, Any]]) -> dict[str, Any]:
     fields = [f"{ledger.key}-i{place}" for place in range(len(ledger.inputs))]
+    fields = ([f"{ledger.key}-dtype"] if ledger.dtypes else []) + fields
     return {
         "key": ledger.key,
         "title": one_line(derivation.title),
@@ -86,6 +90,8 @@ def _view(derivation: Derivation, ledger: Ledger, steps: list[dict[str, Any]]) -
         "panel": ledger.live,
         "chip": ledger.setting.chip.title,
         "own_chip": ledger.setting.own,
+        "own_dtypes": ", ".join(ledger.own_dtypes),
+        "dtypes": ledger.dtypes,
         "inputs": [_field(place, each, derivation) for place, each in enumerate(ledger.inputs)],
         "fields": " ".join([f"{ledger.key}-chip", *fields]),
     }

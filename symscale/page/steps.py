@@ -16,7 +16,7 @@ from symscale.notation.order import Order
 from symscale.notation.text import to_text
 from symscale.page.figures import drawn_curves, drawn_map, longest_time
 from symscale.page.ledger import Ledger
-from symscale.page.live import Live, drawn_with, evaluated, lives, results, tabled
+from symscale.page.live import Live, drawn_with, evaluated, lives, of_dtype, results, tabled
 from symscale.page.maps import TIMES, Compared, compared, resource
 from symscale.page.words import displayed_formula, formula, heading, left_side, math, plain, words
 from symscale.report.plain import in_units, statements
@@ -51,7 +51,8 @@ def steps_of(derivation: Derivation, ledger: Ledger) -> list[dict[str, Any]]:
     """Return every step, checked, as what the template sets. Raises StepError."""
     shown = []
     mapped = False
-    for step in checked(derivation):
+    for place, step in enumerate(checked(derivation)):
+        ledger.at(derivation, place)
         made = _step(step, derivation.order, ledger)
         times = compared(step)
         if times is not None and ledger.counts(*times.times.values()):
@@ -75,6 +76,7 @@ def _step(step: Step, order: Order, ledger: Ledger) -> dict[str, Any]:
         "kind": step.kind,
         "title": _title(step, ledger),
         "reason": words(step.reason, order),
+        "of_dtype": of_dtype(step) is not None,
         "own_reason": step.kind in OWN and step.reason != "Put in the numbers.",
         "conditions": [math(equation_latex(each, order)) for each in step.conditions],
         "rows": rows,

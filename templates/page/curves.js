@@ -7,7 +7,7 @@ function drawPlot(board, number) {
   const plot = board.plots[number];
   const box = byId(`${board.key}-p${number}`);
   const vector = board.vectors[plot.at];
-  const lacks = missing(board, vector, plot.needs);
+  const lacks = missing(board, plot.at, plot.needs);
   const note = box.parentElement.querySelector(".here");
   box.parentElement.classList.toggle("lacking", Boolean(lacks));
   if (lacks) {
@@ -22,7 +22,7 @@ function drawPlot(board, number) {
   const points = [...lines.flatMap((line) => line.points), ...dots].filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y) && y > 0);
   const [xLow, xHigh, yLow, yHigh] = plot.span;
   const heights = points.map((each) => each[1]);
-  const fit = board.typed.size + board.chosen.length > 0 && heights.length;
+  const fit = board.typed.size + board.chosen.length + board.dtype.length > 0 && heights.length;
   const y = { low: fit ? Math.min(yLow, ...heights) : yLow, high: fit ? Math.max(yHigh, ...heights) : yHigh, log: plot.log[1] };
   const frame = frameOf(box, { low: xLow, high: xHigh, log: plot.log[0] }, y);
   const clip = `${board.key}-clip${number}`;

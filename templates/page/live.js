@@ -13,47 +13,78 @@ function derivation(data) {
     ...data,
     typed: new Map(),
     chosen: "",
+    dtype: "",
     root: byId(data.key),
     vectors: [],
     near: false,
-    inputs: data.inputs.map(([name, unit, start, several, example, onChip]) => ({ name, unit, start, several, example, onChip })),
+    inputs: data.inputs.map(([name, unit, start, example, onChip, width]) => ({ name, unit, start, example, onChip, width })),
   };
   board.values = board.numbers.map(() => undefined);
-  board.settings = board.settings.map((rows) => new Map(rows));
+  board.settings = board.settings.map((rows) => new Map(rows.map(([place, value, figure, kind, chip, refused, anew]) => [place, { value, figure, kind, chip, refused, anew }])));
   BOARDS.push(board);
   return board;
 }
 
 // ---------------------------------------------------------------- what the inputs are
 
-function chipFigure(board, name) {
-  const figures = CHIPS[board.chosen];
-  return (name === "C" ? figures[`C_${board.kind}`] : figures[name]) || null;
+// a figure of a chip; where the dtype decides, C is the peak of the one that is chosen
+function figureOf(board, title, figure, kind) {
+  const figures = CHIPS[title];
+  return (figures && figures[kind ? `C_${board.dtype || kind}` : figure]) || null;
 }
 
-// the number that a place has for formulas of one setting: typed, the chosen chip's, the step's own, the start
+// the number of formulas without one of their own: the chosen chip's, the start
+function startOf(board, input) {
+  if (input.width && board.dtype) return BYTES[board.dtype];
+  const peak = input.name === "C" ? board.kind : "";
+  if (input.onChip && (board.chosen || (peak && board.dtype))) return figureOf(board, board.chosen || board.chip, input.name, peak);
+  return input.start;
+}
+
+// why a number of a step is none on the chosen chip, or in the dtype; `undefined` where the step has none
+const refusal = (board, own) => (own && ((board.chosen && own.refused) || (board.dtype && own.anew))) || "";
+
+// the number that a place has for formulas of one setting: typed, or the step's own, on the chosen chip and dtype
 function valueAt(board, place, setting) {
   if (board.typed.has(place)) return board.typed.get(place).value || null;
-  const input = board.inputs[place];
-  if (board.chosen && input.onChip) return chipFigure(board, input.name);
-  return setting.has(place) ? setting.get(place) : input.start;
+  const own = setting.get(place);
+  if (!own) return startOf(board, board.inputs[place]);
+  if (own.figure === "bytes") return board.dtype ? BYTES[board.dtype] : own.value;
+  if (refusal(board, own)) return null;
+  if (own.figure && (board.chosen || (own.kind && board.dtype))) return figureOf(board, board.chosen || own.chip, own.figure, own.kind);
+  return own.value;
 }
 
 function vectorsOf(board) {
   return board.settings.map((setting) => board.inputs.map((_, place) => valueAt(board, place, setting)));
 }
 
-// why a number has no value: an input that is missing, or one that the chip lacks
-function missing(board, vector, needs) {
-  const lacking = needs.filter((place) => vector[place] === null);
+// why a number has no value: a chip for which the formula is another, an input that is missing, or one that the chip lacks
+function missing(board, at, needs) {
+  if (board.chosen && Object.hasOwn(board.refused, board.chosen)) return board.refused[board.chosen];
+  const whole = board.settings[at].get(-1);
+  if (whole && (refusal(board, whole) || lacksPeak(board, whole))) return refusal(board, whole) || lacksPeak(board, whole);
+  const lacking = needs.filter((place) => board.vectors[at][place] === null);
   if (!lacking.length) return "";
-  const names = lacking.map((place) => board.inputs[place].name);
-  const offChip = lacking.find((place) => board.chosen && board.inputs[place].onChip && !board.typed.has(place));
-  if (offChip !== undefined) {
-    const name = board.inputs[offChip].name;
-    return `${board.chosen} has no ${name === "C" ? `${board.kind} peak` : name}`;
-  }
-  return `needs ${names.join(", ")}`;
+  const off = lacking.find((place) => !board.typed.has(place) && (board.inputs[place].onChip || board.settings[at].has(place)));
+  return off === undefined || !(board.chosen || board.dtype) ? `needs ${lacking.map((place) => board.inputs[place].name).join(", ")}` : lackOf(board, at, off);
+}
+
+// a step is put on a chip as a whole: with the peak of each of its dtypes
+function lacksPeak(board, whole) {
+  if (!whole.kind || !(board.chosen || board.dtype)) return "";
+  const title = board.chosen || whole.chip;
+  const kinds = board.dtype && whole.figure ? [board.dtype] : whole.kind.split(" ");
+  const lacking = kinds.find((kind) => !CHIPS[title][`C_${kind}`]);
+  return lacking ? `${title} has no peak for '${lacking}'` : "";
+}
+
+function lackOf(board, at, place) {
+  const own = board.settings[at].get(place), { name } = board.inputs[place];
+  if (refusal(board, own)) return refusal(board, own);
+  const chip = board.chosen || (own && own.chip) || board.chip;
+  const kind = own ? own.kind : name === "C" ? board.kind : "";
+  return kind ? `${chip} has no peak for '${board.dtype || kind}'` : `${chip} has no ${(own && own.figure) || name}`;
 }
 
 // ---------------------------------------------------------------- what is written
@@ -90,7 +121,7 @@ function writeNumber(board, place, changed) {
   // what is missing is said again: another chip may lack it
   if (old && all.every((each) => vector[each] !== null && old[each] === vector[each])) return;
   const element = byId(`${board.key}-n${place}`);
-  const lacks = missing(board, vector, needs);
+  const lacks = missing(board, setting, needs);
   const value = lacks ? null : f(exact, vector);
   board.values[place] = value;
   if (!element) return;
@@ -102,7 +133,7 @@ function writeNumber(board, place, changed) {
     verdict(element, "", "");
     return;
   }
-  if (when.length && !missing(board, vector, whenNeeds) && !when.every((each) => truth(each, vector))) {
+  if (when.length && !missing(board, setting, whenNeeds) && !when.every((each) => truth(each, vector))) {
     setText(element, "this case does not apply here");
     box.classList.add("lacking");
     verdict(element, "", "");
@@ -117,7 +148,7 @@ function writeNumber(board, place, changed) {
     if (beside && beside.classList.contains("unit")) beside.textContent = shown[1];
     else if (shown[1]) setText(element, spelled(shown));
   }
-  if (relation) judge(board, element, relation, value, vector);
+  if (relation) judge(board, element, relation, value, setting);
 }
 
 // a number as it was typed, where that is not too long
@@ -131,9 +162,9 @@ function truth([left, sign, right], vector) {
 }
 
 // says whether a relation holds at the inputs
-function judge(board, element, relation, value, vector) {
-  if (missing(board, vector, relation.needs)) return verdict(element, "", "");
-  const here = relation.f(exact, vector);
+function judge(board, element, relation, value, at) {
+  if (missing(board, at, relation.needs)) return verdict(element, "", "");
+  const here = relation.f(exact, board.vectors[at]);
   if (here === null) return verdict(element, "", "");
   const holds = HOLDS[relation.op](compare(here, value));
   return verdict(element, holds ? "holds" : "fails", `${holds ? "holds" : "does not hold"} at ${readable(here)}`);
@@ -176,10 +207,10 @@ function writeAnswer(board, place) {
   const vector = board.vectors[answer.at];
   const element = byId(`${board.key}-a${place}`);
   element.closest(".answer").hidden = false;
-  const found = answer.cases.find(([when]) => when.every((each) => truth(each, vector)));
+  const lacks = missing(board, answer.at, answer.needs);
+  const found = Object.hasOwn(board.refused, board.chosen) ? undefined : answer.cases.find(([when]) => when.every((each) => truth(each, vector)));
   if (!found) {
-    const lacks = missing(board, vector, answer.needs);
-    setText(element, lacks ? `${lacks} to choose the case` : "no case applies here");
+    setText(element, !lacks ? "no case applies here" : lacks.startsWith("needs") ? `${lacks} to choose the case` : lacks);
     return;
   }
   const said = found[1].map(([low, lowOpen, high, highOpen]) => {
@@ -230,15 +261,19 @@ function bindingWords(rows, values, most, complete) {
 // ---------------------------------------------------------------- one pass over a derivation
 
 function refresh(board) {
-  const before = board.vectors.length ? board.vectors : null;
+  // on another chip what is lacking has other words
+  const terms = `${board.chosen} ${board.dtype}`;
+  const before = board.vectors.length && board.terms === terms ? board.vectors : null;
+  board.terms = terms;
   board.vectors = vectorsOf(board);
   for (let place = 0; place < board.numbers.length; place += 1) writeNumber(board, place, before);
   board.columns.forEach((_, place) => writeColumn(board, place));
   board.answers.forEach((_, place) => writeAnswer(board, place));
   const binding = board.bars.map((_, place) => writeBars(board, place)).filter(Boolean);
   if (board.near) draw(board);
-  const changed = board.typed.size > 0 || board.chosen !== "";
+  const changed = board.typed.size > 0 || board.chosen !== "" || board.dtype !== "";
   board.root.classList.toggle("changed", changed);
+  board.root.classList.toggle("typed-anew", board.dtype !== "" || board.inputs.some((each, place) => each.width && board.typed.has(place)));
   for (const each of board.root.querySelectorAll(".step .chip")) each.textContent = board.chosen || board.chip;
   summarise(board, binding);
 }

@@ -42,14 +42,20 @@ function later(board) {
 
 const field = (board, place) => byId(`${board.key}-i${place}`);
 
-// what a field shows that nobody has typed into
-function showStart(board, place) {
+// the numbers that the steps have for a place which nobody has typed into, several where they differ
+function startsOf(board, place) {
   const input = board.inputs[place];
+  const settings = board.settings.filter((each) => each.has(place));
+  const found = settings.length ? settings.map((each) => valueAt(board, place, each)) : [startOf(board, input)];
+  const texts = found.filter((each) => each !== null).map((each) => exactText(each, input.unit));
+  return [...new Set(texts)];
+}
+
+function showStart(board, place) {
   const element = field(board, place);
-  const value = board.chosen && input.onChip ? chipFigure(board, input.name) : input.start;
-  const several = input.several.length > 0 && !(board.chosen && input.onChip);
-  element.value = several || value === null ? "" : exactText(value, input.unit);
-  element.placeholder = several ? input.several.map((each) => exactText(each, input.unit)).join("; ") : value === null ? "–" : "";
+  const texts = startsOf(board, place);
+  element.value = texts.length === 1 ? texts[0] : "";
+  element.placeholder = texts.length ? texts.join("; ") : "–";
 }
 
 function type(board, place, text) {
@@ -79,30 +85,52 @@ function choose(board, title) {
   board.chosen = title;
   board.root.querySelector(".chips").value = title;
   board.inputs.forEach((input, place) => {
-    if (!input.onChip) return;
-    board.typed.delete(place);
-    type(board, place, "");
-    showStart(board, place);
+    if (input.onChip) forget(board, place);
+  });
+  showStarts(board);
+}
+
+function chooseDtype(board, dtype) {
+  const select = board.root.querySelector(".dtypes");
+  if (!select) return;
+  board.dtype = dtype;
+  select.value = dtype;
+  board.inputs.forEach((input, place) => {
+    if (input.width || (input.onChip && input.name === "C")) forget(board, place);
+  });
+  showStarts(board);
+}
+
+function forget(board, place) {
+  board.typed.delete(place);
+  type(board, place, "");
+}
+
+function showStarts(board) {
+  board.inputs.forEach((_, place) => {
+    if (!board.typed.has(place)) showStart(board, place);
   });
   later(board);
 }
 
-const offerChips = (select) => select.append(...Object.keys(CHIPS).map((title) => new Option(title, title)));
+const offerChips = (select) => select.append(...OFFERED.map((title) => new Option(title, title)));
 
-// one chip for all derivations of a page
+// one chip and one dtype for all derivations of a page
 function together() {
-  const select = byId("chips");
-  if (!select) return;
-  offerChips(select);
-  select.closest("p").hidden = false;
-  select.addEventListener("change", () => BOARDS.forEach((board) => choose(board, select.value)));
+  const box = document.querySelector(".together");
+  if (!box) return;
+  box.hidden = false;
+  const chips = byId("chips"), dtypes = byId("dtypes");
+  offerChips(chips);
+  chips.addEventListener("change", () => BOARDS.forEach((board) => choose(board, chips.value)));
+  if (!dtypes) return;
+  dtypes.append(...Object.keys(BYTES).map((each) => new Option(each, each)));
+  dtypes.addEventListener("change", () => BOARDS.forEach((board) => chooseDtype(board, dtypes.value)));
 }
 
 function reset(board) {
-  board.inputs.forEach((_, place) => {
-    type(board, place, "");
-    showStart(board, place);
-  });
+  board.inputs.forEach((_, place) => forget(board, place));
+  chooseDtype(board, "");
   choose(board, "");
 }
 
@@ -130,6 +158,8 @@ function listen(board) {
   const chips = panel.querySelector(".chips");
   offerChips(chips);
   chips.addEventListener("change", () => choose(board, chips.value));
+  const dtypes = panel.querySelector(".dtypes");
+  if (dtypes) dtypes.addEventListener("change", () => chooseDtype(board, dtypes.value));
   panel.querySelector(".reset").addEventListener("click", () => reset(board));
   board.maps.forEach((map, number) => {
     const box = byId(`${board.key}-m${number}`);

@@ -155,7 +155,7 @@ const clipped = (id, { inner }) =>
 function mapPoint(board, map) {
   const vector = board.vectors[map.at];
   const place = map.across ?? map.x[0];
-  const lacks = missing(board, vector, [...new Set([...map.needs, place])]);
+  const lacks = missing(board, map.at, [...new Set([...map.needs, place])]);
   if (lacks) return { lacks };
   const values = vector.map(toFloat);
   return { place, values, x: values[place], y: map.y(floats, values) };
