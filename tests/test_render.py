@@ -97,6 +97,42 @@ HOSTILE = [
     ("{{ a ", "line 1: unexpected end"),
     ("{{ 1/0 }}", "division by zero"),
     ("{{ lipsum(5) }}", "'lipsum' is undefined"),
+    ("{{ [nowhere] }}", "'nowhere' is undefined"),
+    ("{{ nowhere.__class__ }}", "'nowhere' is undefined"),
+    ("{{ [nowhere]|tojson }}", "'nowhere' is undefined"),
+    ("{{ ['x']|map(attribute='nope')|list }}", "has no attribute 'nope'"),
+    ("{{ symscale }}", "What is printed here is a function"),
+    ("{{ range }}", "What is printed here is a function"),
+    ("{{ 'a'.upper }}", "What is printed here is a function"),
+    ("{{ ['a']|map('upper') }}", "nothing has run through yet"),
+    ("{% macro f() %}{% endmacro %}{{ f }}", "What is printed here is a function"),
+    ("{{ dict['mro'] }}", "has no attribute 'mro'"),
+    ("{{ 1.5|round(10**10, 'ceil') }}", "No number has 10000000000 digits"),
+    ("{{ 1.5|round(-400) }}", "No number has -400 digits"),
+    ("{{ (('f'*9999)|int(0, 16)) // (('f'*9999)|int(0, 16)) }}", "so many digits is not meant"),
+    ("{{ (('f'*9999)|int(0, 16)) % (('f'*9999)|int(0, 16)) }}", "so many digits is not meant"),
+    ("{{ (1e308*10)|number }}", "is no number"),
+    ("{{ 10.0**400 }}", "OverflowError"),
+    ("{{ 5 is divisibleby 0 }}", "ZeroDivisionError"),
+    ("{{ range(10**30) }}", "no end in sight"),
+    ("{{ range(5, 3, 0) }}", "must not be zero"),
+    ("{{ 'a'.expandtabs(10**10) }}", "OverflowError"),
+    ("{{ 'a'.encode().decode('rot13') }}", "is not a text encoding"),
+    ("{% include symscale %}", "TypeError"),
+    ("{% include [1, 2] %}", "TypeError"),
+    ("{% include '\x00' %}", "there is no file"),
+    ("{% include 'loop.md' %}", "there is no file loop.md"),
+    ("{% extends 'doc.md.j2' %}", "includes itself"),
+    ("{% import 'doc.md.j2' as x %}", "includes itself"),
+    ("{% block a %}{{ self.a() }}{% endblock %}", "nested too deeply"),
+    ("{% for x in [[1]] recursive %}{{ loop([[1]]) }}{% endfor %}", "nested too deeply"),
+    (
+        "{% set n = namespace(x=[]) %}{% for i in range(9999) %}{% set n.x = [n.x] %}{% endfor %}{{ n.x }}",
+        "nested too deeply",
+    ),
+    ("{{ 'training/regimes figure file=../x.svg'|symscale }}", "cannot be drawn into"),
+    ("{{ 'training/fsdp claim label=a}b'|symscale }}", "is no name of a label"),
+    ("{{ ('('*100000)|formula }}", "the limit is 100,000"),
 ]
 
 
@@ -105,6 +141,7 @@ def test_what_is_wrong_in_a_template_says_where(tmp_path: Path, text: str, words
     (tmp_path / "secret.md").write_text("secret", encoding="utf-8")
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "link.md").symlink_to(tmp_path / "secret.md")
+    (tmp_path / "papers" / "loop.md").symlink_to("loop.md")
     with pytest.raises(SymscaleError) as caught:
         made(tmp_path / "papers", "doc.md.j2", text)
     assert words in str(caught.value)

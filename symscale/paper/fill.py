@@ -17,13 +17,13 @@ from symscale.errors import StepError, SymscaleError
 from symscale.paper.dialect import dialect_of
 from symscale.paper.drawings import draw
 from symscale.paper.language import Dialect
-from symscale.paper.limits import PIECES, OutOfTimeError, limit_memory, paused, timed, too_long
+from symscale.paper.limits import PIECES, OutOfTimeError, limit_process, paused, timed, too_long
 from symscale.paper.objects import Derived, Piece
 from symscale.paper.pieces import Number, find
 from symscale.paper.render import MADE_BY
 from symscale.paper.request import Request, read_request
 from symscale.paper.settings import Settings, read_settings
-from symscale.paper.template import delimiters, environment, source
+from symscale.paper.template import delimiters, environment, rounded, source
 from symscale.paper.write import formula, number, write
 
 
@@ -121,8 +121,9 @@ def filled(template: Path, dialect: Dialect, out: Path | None, check: bool) -> t
 
 
 def _kept(filters: dict[str, Any]) -> dict[str, Any]:
-    """Return jinja's filters without those that make random or endless texts."""
-    return {name: each for name, each in filters.items() if name not in ("random", "pprint", "xmlattr")}
+    """Return jinja's filters without those that make random texts, or show what is behind an object."""
+    kept = {name: each for name, each in filters.items() if name not in ("random", "pprint", "xmlattr")}
+    return {**kept, "round": rounded}
 
 
 def _located(
@@ -220,7 +221,7 @@ def main() -> None:
     # what a derivation prints is not the document
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="")
     os.dup2(2, 1)
-    limit_memory()
+    limit_process()
     said = answer(asked)
     with out:
         json.dump(said, out)

@@ -25,12 +25,23 @@ def timed() -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    _clocks(SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        _clocks(0)
         signal.signal(signal.SIGALRM, before)
+
+
+#: Whether this process may be ended: one operation on numbers of a million digits lets nothing else run.
+_mortal = False
+
+
+def _clocks(seconds: float) -> float:
+    """Set the clock of a template, 0 to stop it, and return what it had left."""
+    if _mortal:
+        signal.setitimer(signal.ITIMER_PROF, 2 * seconds)
+    return signal.setitimer(signal.ITIMER_REAL, seconds)[0]
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
@@ -43,19 +54,23 @@ def paused() -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         yield
         return
-    left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    left = _clocks(0)
     try:
         yield
     finally:
         if left:
-            signal.setitimer(signal.ITIMER_REAL, left)
+            _clocks(left)
 
 
-def limit_memory() -> None:
-    """Bound the memory of this process, where the system can."""
+def limit_process() -> None:
+    """Bound the memory of this process, and let what does not end end it, where the system can."""
+    global _mortal
     if sys.platform == "win32":
         return
     import resource
+
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    _mortal = True
 
     try:
         with open("/proc/self/statm", encoding="ascii") as file:

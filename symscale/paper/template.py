@@ -7,9 +7,9 @@ LaTeX has `\VAR{…}`, `\BLOCK{…}`, `\#{…}` and lines that begin with `%% `;
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from symscale.errors import SymscaleError
 from symscale.paper.held import read
@@ -44,6 +44,7 @@ MOST_BYTES = 5_000_000
 MOST_ROUNDS = 100_000
 MOST_LETTERS = 5_000_000
 MOST_BITS = 4096
+MOST_DIGITS = 300
 
 
 def delimiters(dialect: Dialect) -> dict[str, str]:
@@ -57,10 +58,17 @@ def environment(dialect: Dialect, folder: Path, names: dict[str, Any], seen: set
     What it reads is added to `seen`.
     """
     from jinja2 import StrictUndefined
+    from jinja2.exceptions import SecurityError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+    class Hole(StrictUndefined):
+        """What is not there, inside a list too: nothing is printed in its place."""
+
+        __slots__ = ()
+        __repr__ = StrictUndefined.__str__
+
     class Sandbox(ImmutableSandboxedEnvironment):
-        intercepted_binops = frozenset(("*", "**", "+"))
+        intercepted_binops = frozenset(("*", "**", "+", "//", "%"))
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
             bounded(operator, left, right)
@@ -72,16 +80,25 @@ def environment(dialect: Dialect, folder: Path, names: dict[str, Any], seen: set
                 raise obj._missing(attribute)
             return found
 
+        def unsafe_undefined(self, obj: Any, attribute: str) -> Any:
+            # not only where it is used: a list of what may not be read is printed as well
+            if isinstance(obj, Hole):
+                return obj
+            what = f"access to attribute {str(attribute)[:40]!r} of {type(obj).__name__!r} object is unsafe"
+            raise SecurityError(what)
+
     marks = delimiters(dialect)
     found = Sandbox(
         loader=_loader(folder, seen, marks),
-        undefined=StrictUndefined,
+        undefined=Hole,
+        finalize=lambda value: value if isinstance(value, Hole | Piece) else printed(value),
         autoescape=dialect.name == "html",
         keep_trailing_newline=True,
         cache_size=50,
         **marks,
     )
-    found.globals = {"range": rounds, **{each: found.globals[each] for each in ("dict", "namespace")}, **names}
+    found.globals = {"range": rounds, "dict": table, "namespace": found.globals["namespace"], **names}
+    found.policies["json.dumps_kwargs"] = {"sort_keys": True, "default": str}
     return found
 
 
@@ -94,7 +111,7 @@ def _loader(folder: Path, seen: set[Path], marks: dict[str, str]) -> BaseLoader:
         def get_source(self, environment: Any, template: str) -> tuple[str, str, Callable[[], bool]]:
             try:
                 file = (root / template).resolve()
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, RuntimeError) as error:  # a link that leads to itself
                 raise TemplateNotFound(template) from error
             if not file.is_relative_to(root):
                 hint = "Templates include files of their own folder."
@@ -142,6 +159,28 @@ def rounds(*limits: int) -> range:
     return found
 
 
+def table(*pairs: Any, **more: Any) -> dict[Any, Any]:
+    """Return a dictionary, as Python's `dict` does."""
+    return dict(*pairs, **more)
+
+
+def printed(value: Any) -> Any:
+    """Return what is printed. Raises SymscaleError for a function, or what is to be run through: neither is text."""
+    if not callable(value) and not isinstance(value, Iterator):
+        return value
+    what = "a function" if callable(value) else "a sequence that nothing has run through yet"
+    raise SymscaleError(f"What is printed here is {what}.", hint="Call it: f(); or join its parts: |join(', ').")
+
+
+def rounded(value: float, precision: int = 0, method: Literal["common", "ceil", "floor"] = "common") -> float:
+    """Return jinja's `round` of a number, to digits that a number has. Raises SymscaleError."""
+    from jinja2.filters import do_round
+
+    if abs(precision) > MOST_DIGITS:
+        raise SymscaleError(f"No number has {precision} digits.", hint=f"Round to at most {MOST_DIGITS}.")
+    return do_round(value, precision, method)
+
+
 def bounded(operator: str, left: Any, right: Any) -> None:
     """Raise SymscaleError where a product, power or sum would be too large to be meant."""
     if operator == "**":
@@ -154,7 +193,8 @@ def bounded(operator: str, left: Any, right: Any) -> None:
         for size, times in ((sizes[0], right), (sizes[1], left)):
             if size is not None and isinstance(times, int) and size * times > MOST_LETTERS:
                 raise SymscaleError("A text repeated so often is longer than a document.", hint="Repeat it less often.")
+    if operator in ("*", "//", "%"):
         if all(isinstance(each, int) and each.bit_length() > MOST_BITS for each in (left, right)):
-            raise SymscaleError("A product of so many digits is not meant.", hint="Write floats.")
+            raise SymscaleError("A product or ratio of so many digits is not meant.", hint="Write floats.")
     elif None not in sizes and sum(size or 0 for size in sizes) > MOST_LETTERS:
         raise SymscaleError("A text of so many letters is longer than a document.", hint="Make it shorter.")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
+from math import isfinite
 
 from symscale.derivation.step import Prose, Step
 from symscale.errors import SymscaleError
@@ -88,7 +89,8 @@ def formula(text: str, dialect: Dialect, style: Style) -> str:
 
 def number(value: float, unit: str, dialect: Dialect, style: Style) -> str:
     """Return a number of a document's own with its unit, as the document writes numbers. Raises SymscaleError."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+    known = isinstance(value, int | Fraction) and not isinstance(value, bool)
+    if not known and not (isinstance(value, float) and isfinite(value)):
         raise SymscaleError(
             f"{str(value)[:40]!r} is no number.", hint="Write 2550|number, or fsdp.value.number|number."
         )
