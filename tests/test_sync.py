@@ -511,7 +511,7 @@ def test_a_synced_document_compiles(tmp_path: Path) -> None:
             "tpus/specs table 1",
         )
     )
-    head = "\\documentclass{article}\n\\usepackage{amsmath,longtable,booktabs,array,calc}\n\\begin{document}\n"
+    head = "\\documentclass{article}\n\\usepackage{amsmath,graphicx}\n\\begin{document}\n"
     file = paper(tmp_path, f"{head}See \\eqref{{eq:a}}.\n{blocks}\\end{{document}}\n")
     assert command("sync", file) == 0
     call = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", file.name]

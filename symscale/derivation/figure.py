@@ -14,6 +14,8 @@ from symscale.notation.order import Order
 from symscale.shown import Shown
 from symscale.solve.relation import Case, Relation
 
+FRAME = (11.0, 6.6)  # of a figure without its margins, in centimetres
+
 Number: TypeAlias = sp.Expr | float
 Values: TypeAlias = tuple[tuple[sp.Symbol, sp.Expr], ...]
 
@@ -123,7 +125,8 @@ class Map:
 class Figure(Shown):
     """A plot: two axes, and curves with marks or a map; `setting` says which numbers it was drawn with.
 
-    `order` is how the formulas among its words are printed.
+    `order` is how the formulas among its words are printed, `frame` its width and height without margins [cm],
+    before it is shown at a `scale`.
     """
 
     title: str
@@ -135,6 +138,8 @@ class Figure(Shown):
     marks: tuple[Mark, ...] = ()
     map: Map | None = None
     order: Order = field(default_factory=Order)
+    frame: tuple[float, float] = FRAME
+    scale: float = 1.0
 
 
 def used(known: Mapping[sp.Symbol, sp.Expr], *forms: sp.Expr) -> Values:

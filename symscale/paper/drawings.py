@@ -41,6 +41,6 @@ def draw(request: Request, settings: Settings, folder: Path, *, check: bool = Fa
     found = find(request)
     if not isinstance(found.piece, Steps) or found.piece.steps[0].figure is None:
         return None
-    figure = figure_in(found.piece.steps[0].figure, style.order(found.order))
+    figure = figure_in(found.piece.steps[0].figure, style.order(found.order), style.width)
     file = folder / check_file(name)
     return file if drawn(file, figure, check=check) else None

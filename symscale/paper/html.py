@@ -38,11 +38,18 @@ class Html(Dialect):
         return mathml(latex)
 
     def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
-        return sheet_table(step, sheet, "html", order, measures=style.measures)
+        shown = sheet_table(step, sheet, "html", order, measures=style.measures)
+        wide = style.width.percent or (f"{style.width.length:.4g}cm" if style.width.length else "")
+        room = f"max-width: {wide}; " if wide else ""
+        # a table that has no room is moved sideways, by keys too
+        scrolled = f'style="{room}overflow-x: auto" tabindex="0" role="region" aria-label="Table"'
+        return f"<div {scrolled}>\n{shown}\n</div>"
 
-    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+    def figure(self, figure: Figure, order: Order, style: Style, file: str = "") -> str:
         said = html.escape(alternative(figure), quote=True)
-        drawn = f'<img src="{html.escape(file)}" alt="{said}">' if file else _drawn(figure, said)
+        room = f"width: {style.width.percent}; " if style.width.percent else ""
+        fits = f'style="{room}max-width: 100%; height: auto"'
+        drawn = f'<img src="{html.escape(file)}" alt="{said}" {fits}>' if file else _drawn(figure, said, fits)
         return f"<figure>\n{drawn}\n<figcaption>{self.said(caption(figure), order)}</figcaption>\n</figure>"
 
     def cite(self, keys: Sequence[str]) -> str:
@@ -64,9 +71,12 @@ class Html(Dialect):
         return f"<p>{text}</p>"
 
 
-def _drawn(figure: Figure, said: str) -> str:
-    """Return a figure as the SVG of a page, with what it shows in words."""
+def _drawn(figure: Figure, said: str, fits: str) -> str:
+    """Return a figure as the SVG of a page, with what it shows in words and how wide it is."""
     from symscale.report.drawing import svg
 
     drawn = re.sub(r"^.*?(?=<svg)", "", svg(figure), flags=re.DOTALL).strip()
-    return drawn.replace("<svg", f'<svg role="img" aria-label="{said}"', 1)
+    # names within a drawing are those of a file of its own
+    for each in (' aria-labelledby="title desc"', ' id="title"', ' id="desc"'):
+        drawn = drawn.replace(each, "", 1)
+    return drawn.replace("<svg", f'<svg aria-label="{said}" {fits}', 1)

@@ -43,7 +43,7 @@ class Dialect(ABC):
         """Return the table of a step."""
 
     @abstractmethod
-    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+    def figure(self, figure: Figure, order: Order, style: Style, file: str = "") -> str:
         """Return a figure: drawn in the document, or in a file beside it, or told in words."""
 
     @abstractmethod

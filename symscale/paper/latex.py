@@ -15,6 +15,7 @@ from symscale.notation.order import Order
 from symscale.paper.language import Dialect
 from symscale.paper.maths import PACKAGES, Row
 from symscale.paper.style import Style
+from symscale.paper.widths import Width
 from symscale.report.prose import LATEX
 from symscale.report.sheets import sheet_table
 
@@ -59,14 +60,15 @@ class Latex(Dialect):
         return with_unit(shown, unit, kind) if unit else shown
 
     def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
-        return sheet_table(step, sheet, "tabular", order, style.width, style.measures)
+        shown = sheet_table(step, sheet, "tabular", order, style.width.letters, style.measures)
+        return fitted(shown, style.width)
 
-    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+    def figure(self, figure: Figure, order: Order, style: Style, file: str = "") -> str:
         if file:
             raise SymscaleError("LaTeX draws its figures itself, with pgfplots.", hint="Leave file= out.")
         from symscale.report.pgf import tikz
 
-        return tikz(figure)
+        return fitted(tikz(figure), style.width, exact=style.width.said)
 
     def cite(self, keys: Sequence[str]) -> str:
         return rf"\cite{{{','.join(keys)}}}"
@@ -87,6 +89,24 @@ class Latex(Dialect):
     def items(self, lines: Sequence[str]) -> str:
         shown = "\n".join(f"\\item {line}" for line in lines)
         return f"\\begin{{itemize}}\n{shown}\n\\end{{itemize}}"
+
+
+def fitted(block: str, width: Width, *, exact: bool = False) -> str:
+    r"""Return a figure or a table as wide as is said if `exact`, else at most so; never wider than the line, nor higher
+    than four fifths of the page.
+
+    Boxes are scaled by \resizebox of graphicx, which knows the line where they stand.
+    """
+    line, wide = r"\linewidth", width.latex
+    limits = [line] if wide.endswith(line) else [wide, line]
+    if exact:
+        block = f"\\resizebox{{{wide}}}{{!}}{{%\n{block}}}"
+        limits = [each for each in limits if each != wide]
+    for each in limits:
+        block = f"\\resizebox{{\\ifdim\\width>{each} {each}\\else\\width\\fi}}{{!}}{{%\n{block}}}"
+    high = r"0.8\textheight"
+    room = rf"\ifdim\totalheight>{high} {high}\else\totalheight\fi"
+    return f"\\noindent\n\\resizebox*{{!}}{{{room}}}{{%\n{block}}}"
 
 
 def _marked(row: Row) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 
 from symscale.derivation.figure import Figure
@@ -36,9 +37,16 @@ class Markdown(Dialect):
     def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
         return sheet_table(step, sheet, "md", order, measures=style.measures)
 
-    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+    def figure(self, figure: Figure, order: Order, style: Style, file: str = "") -> str:
         if file:
-            return f"![{self.text(alternative(figure))}]({file})\n\n{self.said(caption(figure), order)}"
+            said, wide = alternative(figure), style.width.percent
+            # Markdown itself has no widths
+            image = (
+                f'<img src="{file}" alt="{html.escape(said)}" width="{wide}">'
+                if wide
+                else f"![{self.text(said)}]({file})"
+            )
+            return f"{image}\n\n{self.said(caption(figure), order)}"
         return f"*{self.text(alternative(figure))}* {self.said(caption(figure), order)}"
 
     def cite(self, keys: Sequence[str]) -> str:

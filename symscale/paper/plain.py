@@ -37,7 +37,7 @@ class Plain(Dialect):
     def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
         return sheet_table(step, sheet, "text", order, measures=style.measures)
 
-    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+    def figure(self, figure: Figure, order: Order, style: Style, file: str = "") -> str:
         said = (alternative(figure), description(figure))
         return "\n".join(textwrap.fill(each, WIDTH, break_long_words=False) for each in said if each)
 

@@ -21,7 +21,7 @@ PIECES: dict[str, tuple[str, ...]] = {
     "step": (*_TERMS, *_FORMULA, "detail"),
     "value": (*_TERMS, "digits", "numbers", "unit", "env", "step"),
     "table": (*_TERMS, "rename", "digits", "width"),
-    "figure": (*_TERMS, "rename", "file"),
+    "figure": (*_TERMS, "rename", "width", "file"),
     "caption": (*_TERMS, "rename"),
     "derivation": _STEPS,
     "cite": (),

@@ -7,11 +7,18 @@ from dataclasses import replace
 from symscale.derivation.figure import Figure
 from symscale.derivation.sheet import Cell, Sheet
 from symscale.notation.order import Order
+from symscale.paper.widths import Width
 from symscale.paper.words import renamed
+from symscale.report.lines import MARGINS, WIDTH
+from symscale.report.picture import fitted
+
+NATURAL = MARGINS[0] + WIDTH + MARGINS[2]  # of a figure that is not asked to be narrower or wider
 
 
-def figure_in(figure: Figure, order: Order) -> Figure:
-    """Return a figure whose formulas and words are printed in an order."""
+def figure_in(figure: Figure, order: Order, width: Width) -> Figure:
+    """Return a figure whose formulas and words are printed in an order, laid out for a width."""
+    if width.said or width.centimetres < NATURAL:
+        figure = fitted(figure, width.centimetres)
     if not order.written:
         return replace(figure, order=order)
     plane = figure.map

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 
 from symscale.errors import NotationError, SymscaleError, UnitError
 from symscale.frozen import dataclass
@@ -12,9 +12,9 @@ from symscale.machine.model import did_you_mean
 from symscale.notation.formula import parse_formula
 from symscale.notation.latex import symbol_latex
 from symscale.notation.order import Order
+from symscale.paper.widths import Width, read_width
 from symscale.quantity import parse_unit
 from symscale.report.measures import Measures
-from symscale.report.wide import LINE
 
 #: Where a formula stands: on its own, in the text, or bare for a place that is in maths mode already.
 ENVIRONMENTS = ("display", "equation", "align", "gather", "inline", "math")
@@ -31,7 +31,7 @@ class Style:
 
     Without `digits` numbers have four, those inside formulas six; `unit` is that of every number;
     `detail` is full or compact, "" what suits the piece; `env` is one of ENVIRONMENTS,
-    "" what suits the formula; `label` is what the names of labels begin with, `width` how many letters a line has.
+    "" what suits the formula; `label` is what the names of labels begin with, `width` the room of a piece.
     """
 
     renames: tuple[tuple[str, str], ...] = ()
@@ -43,7 +43,7 @@ class Style:
     numbered: bool = False
     label: str = ""
     numbers: str = "plain"
-    width: int = LINE
+    width: Width = field(default_factory=Width)
 
     def order(self, order: Order) -> Order:
         """Return the order that formulas are printed in, with the symbols renamed and long numbers rounded."""
@@ -76,15 +76,6 @@ def digits_of(text: str) -> int:
     """Return a number of significant digits. Raises SymscaleError."""
     if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= MOST_DIGITS):
         raise SymscaleError(f"{text[:40]!r} is no number of digits.", hint=f"Write a number from 1 to {MOST_DIGITS}.")
-    return int(text)
-
-
-def width_of(text: str) -> int:
-    """Return about how many letters a line has. Raises SymscaleError."""
-    if not (text.isascii() and text.isdigit() and len(text) < 5 and int(text) >= 20):
-        raise SymscaleError(
-            f"{text[:40]!r} is no width of a line.", hint=f"A column has 20 letters or more, a page {LINE}."
-        )
     return int(text)
 
 
@@ -133,7 +124,7 @@ READ: Mapping[str, Callable[[Style, str], Style]] = {
     "numbered": lambda style, text: replace(style, numbered=yes_or_no(text)),
     "numbers": lambda style, text: replace(style, numbers=one_of(text, NUMBERS, "numbers")),
     "unit": lambda style, text: replace(style, unit=unit_of(text)),
-    "width": lambda style, text: replace(style, width=width_of(text)),
+    "width": lambda style, text: replace(style, width=read_width(text)),
     "rename": lambda style, text: renamed(style, [pair(text, "name for a symbol", r"rename=W_ici=\beta")]),
 }
 

@@ -38,11 +38,15 @@ class Typst(Dialect):
         return typst(latex)
 
     def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
-        return sheet_table(step, sheet, "typst", order, measures=style.measures)
+        shown = sheet_table(step, sheet, "typst", order, measures=style.measures)
+        wide = style.width.percent or (f"{style.width.length:.4g}cm" if style.width.length else "")
+        return f"#block(width: {wide})[\n{shown}\n]" if wide else shown
 
-    def figure(self, figure: Figure, order: Order, file: str = "") -> str:
+    def figure(self, figure: Figure, order: Order, style: Style, file: str = "") -> str:
         if file:
-            drawn = f"image({typst_string(file)}, alt: {typst_string(alternative(figure))})"
+            # without a width it is as wide as it was drawn, unless its column is narrower
+            wide = f"width: {style.width.percent}, " if style.width.percent else ""
+            drawn = f"image({typst_string(file)}, {wide}alt: {typst_string(alternative(figure))})"
             return f"#figure(\n  {drawn},\n  caption: [{self.said(caption(figure), order)}],\n)"
         return f"_{self.text(alternative(figure))}_ {self.said(caption(figure), order)}"
 

@@ -164,7 +164,8 @@ def _shown(step: Step, context: _Context) -> Iterator[str]:
     dialect, order = context.dialect, context.order
     if step.figure is not None:
         file = context.request.option("file")
-        yield dialect.figure(figure_in(step.figure, order), order, check_file(file) if file else "")
+        drawn = figure_in(step.figure, order, context.style.width)
+        yield dialect.figure(drawn, order, context.style, check_file(file) if file else "")
     if step.sheet is not None:
         yield dialect.table(step, sheet_in(step.sheet, order), order, context.style)
 
@@ -206,7 +207,7 @@ def _rows(line: Line, context: _Context) -> list[Row]:
     if not held:
         return [row]
     tail = maths.behind(held)
-    if context.broken and maths.width(f"{row.whole} {tail}") > context.style.width:
+    if context.broken and maths.width(f"{row.whole} {tail}") > context.style.width.letters:
         return [row, Row("", "", held)]
     return [replace(row, tail=tail)]
 
@@ -220,4 +221,4 @@ def _row(line: Line, context: _Context, broken: bool) -> Row:
         value, unit = style.measures.shown(said.rhs, line.unit, name)
         number = maths.number(value, unit, style.measures.digits, style.numbers)
         return Row(maths.formula(said.lhs, order), maths.signs[said.op], number)
-    return maths.sides(said, order, style.width) if broken else maths.in_line(said, order)
+    return maths.sides(said, order, style.width.letters) if broken else maths.in_line(said, order)

@@ -12,14 +12,12 @@ from symscale.derivation.step import Prose
 from symscale.errors import MissingError, SymscaleError
 from symscale.notation.order import Order
 from symscale.report.figures import description, digest, stamp
-from symscale.report.lines import HEIGHT, WIDTH
+from symscale.report.lines import MARGINS
 from symscale.report.picture import Picture, formula, nearest, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Around the frame, in centimetres: left, below, right, above.
-MARGINS = (1.7, 1.15, 0.4, 0.25)
 INCH = 2.54
 DASHES: dict[str, Any] = {
     "solid": "solid",
@@ -44,8 +42,8 @@ SETTINGS: dict[str, Any] = {
 def svg(figure: Figure) -> str:
     """Return a figure as SVG with a title, a description and the digest of its data. Raises MissingError."""
     drawn = _saved(figure, "svg").decode("utf-8")
-    start = drawn.index("<svg")
-    body = re.sub(r"<svg ", '<svg role="img" aria-labelledby="title desc" ', drawn[start:], count=1)
+    body = _shown_at(figure.scale, drawn[drawn.index("<svg") :])
+    body = re.sub(r"<svg ", '<svg role="img" aria-labelledby="title desc" ', body, count=1)
     at = body.index(">") + 1
     named = (
         f'\n <title id="title">{escape(figure.title)}</title>\n <desc id="desc">{escape(description(figure))}</desc>'
@@ -56,6 +54,14 @@ def svg(figure: Figure) -> str:
     lines = (line.rstrip() for line in f"{body[:at]}{named}{body[at:]}".splitlines())
     body = "\n".join(lines) + "\n"
     return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {digest(figure)} {stamp(body)} -->\n{body}'
+
+
+def _shown_at(scale: float, body: str) -> str:
+    """Return an SVG that is shown larger or smaller than it was drawn."""
+    if scale == 1.0:
+        return body
+    size = re.compile(r' (width|height)="([\d.]+)pt"')
+    return size.sub(lambda found: f' {found[1]}="{scale * float(found[2]):.6f}pt"', body, count=2)
 
 
 def image(figure: Figure, kind: str) -> bytes:
@@ -74,11 +80,12 @@ def _saved(figure: Figure, kind: str) -> bytes:
             hint="Install it with `pip install 'symscale[plots]'`; the .tex of a figure needs none.",
         ) from error
     left, below, right, above = MARGINS
-    size = (left + WIDTH + right, below + HEIGHT + above)
+    wide, high = figure.frame
+    size = (left + wide + right, below + high + above)
     with matplotlib.rc_context(SETTINGS):
         canvas = Canvas(figsize=(size[0] / INCH, size[1] / INCH), facecolor="white")
         FigureCanvasAgg(canvas)
-        axes = canvas.add_axes((left / size[0], below / size[1], WIDTH / size[0], HEIGHT / size[1]))
+        axes = canvas.add_axes((left / size[0], below / size[1], wide / size[0], high / size[1]))
         _draw(picture(figure), axes)
         out = io.BytesIO()
         metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
@@ -96,19 +103,20 @@ def _saved(figure: Figure, kind: str) -> bytes:
 
 
 def _draw(shown: Picture, axes: Axes) -> None:
+    wide, high = shown.figure.frame
     axes.set_axis_off()
-    axes.set_xlim(0, WIDTH)
-    axes.set_ylim(0, HEIGHT)
+    axes.set_xlim(0, wide)
+    axes.set_ylim(0, high)
     for polygon, tint in shown.fills:
         axes.fill(*zip(*polygon, strict=True), color=f"#{tint}", linewidth=0.3, zorder=0.5)
     _ticks(axes, shown)
     for stroke in shown.strokes:
-        wide = 1.1 if stroke.thin or shown.fills else 1.7
+        thick = 1.1 if stroke.thin or shown.fills else 1.7
         axes.plot(
             *zip(*stroke.line, strict=True),
             color=f"#{stroke.colour}",
             linestyle=DASHES[stroke.dash],
-            linewidth=wide,
+            linewidth=thick,
             solid_capstyle="butt",
             dash_capstyle="butt",
             zorder=2,
@@ -141,17 +149,18 @@ def _ticks(axes: Axes, shown: Picture) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.patches import Rectangle
 
+    wide, high = shown.figure.frame
     across = [(each.at, 0.13 if each.label else 0.07) for each in shown.x_ticks]
     up = [(each.at, 0.13 if each.label else 0.07) for each in shown.y_ticks]
-    marks = [line for x, long in across for line in ([(x, 0), (x, long)], [(x, HEIGHT), (x, HEIGHT - long)])]
-    marks += [line for y, long in up for line in ([(0, y), (long, y)], [(WIDTH, y), (WIDTH - long, y)])]
-    grid = [[(each.at, 0), (each.at, HEIGHT)] for each in shown.x_ticks if each.label]
-    grid += [[(0, each.at), (WIDTH, each.at)] for each in shown.y_ticks if each.label]
+    marks = [line for x, long in across for line in ([(x, 0), (x, long)], [(x, high), (x, high - long)])]
+    marks += [line for y, long in up for line in ([(0, y), (long, y)], [(wide, y), (wide - long, y)])]
+    grid = [[(each.at, 0), (each.at, high)] for each in shown.x_ticks if each.label]
+    grid += [[(0, each.at), (wide, each.at)] for each in shown.y_ticks if each.label]
     if not shown.fills:
         axes.add_collection(LineCollection(grid, colors="#DDDDDD", linewidths=0.5, zorder=0.4))
     axes.add_collection(LineCollection(marks, colors="#222222", linewidths=0.6, zorder=2.5))
     axes.add_patch(
-        Rectangle((0, 0), WIDTH, HEIGHT, fill=False, edgecolor="#222222", linewidth=0.8, zorder=2.6, clip_on=False)
+        Rectangle((0, 0), wide, high, fill=False, edgecolor="#222222", linewidth=0.8, zorder=2.6, clip_on=False)
     )
     for each in shown.x_ticks:
         if each.label:
@@ -159,10 +168,10 @@ def _ticks(axes: Axes, shown: Picture) -> None:
     for each in shown.y_ticks:
         if each.label:
             axes.text(-0.12, each.at, _tick(each.label), ha="right", va="center")
-    axes.text(WIDTH / 2, -0.62, mathtext(shown.figure.x.label, shown.figure.order), ha="center", va="top")
+    axes.text(wide / 2, -0.62, mathtext(shown.figure.x.label, shown.figure.order), ha="center", va="top")
     axes.text(
         -MARGINS[0] + 0.1,
-        HEIGHT / 2,
+        high / 2,
         mathtext(shown.figure.y.label, shown.figure.order),
         ha="left",
         va="center",

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from symscale.derivation.figure import Axis, Curve, Figure, Map, Values
+from symscale.derivation.figure import FRAME, Axis, Curve, Figure, Map, Values
 from symscale.derivation.step import Derivation, Prose
 from symscale.notation.order import Order
 from symscale.notation.text import relation_text, to_text
@@ -104,7 +104,8 @@ def figure_data(figure: Figure) -> dict[str, Any]:
 def digest(figure: Figure) -> str:
     """Return what identifies the data of a figure and how it is drawn: `symscale figure 1 sha256:…`."""
     words = {"words": figure.order.written} if figure.order.written else {}
-    data = json.dumps(figure_data(figure) | words, ensure_ascii=False, sort_keys=True)
+    frame = {"frame": [*figure.frame, figure.scale]} if (*figure.frame, figure.scale) != (*FRAME, 1.0) else {}
+    data = json.dumps(figure_data(figure) | words | frame, ensure_ascii=False, sort_keys=True)
     return f"symscale figure {LOOK} sha256:{hashlib.sha256(data.encode()).hexdigest()}"
 
 

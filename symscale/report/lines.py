@@ -10,12 +10,14 @@ from itertools import pairwise
 import sympy as sp
 
 from symscale.derivation.columns import Column, columns, share, steps, upright, upright_border, value_of
-from symscale.derivation.figure import Curve, Figure, Map
+from symscale.derivation.figure import FRAME, Curve, Figure, Map
 from symscale.derivation.proof import float_value
 from symscale.solve.relation import Relation
 
 Point = tuple[float, float]
-WIDTH, HEIGHT = 11.0, 6.6  # of the frame, in centimetres
+WIDTH, HEIGHT = FRAME
+# Around the frame, in centimetres: left, below, right, above.
+MARGINS = (1.7, 1.15, 0.4, 0.25)
 FIRST, DEEPEST = 16, 10
 FAR = 100.0  # beyond this a point is out of sight
 STRAIGHT = 0.004  # a line this close to its chord is drawn as the chord
@@ -23,7 +25,8 @@ STRAIGHT = 0.004  # a line this close to its chord is drawn as the chord
 
 def place(figure: Figure, x: float, y: float) -> Point:
     """Return where a point lies in the frame; one that a logarithmic axis has no place for lies far below it."""
-    return _in_sight(WIDTH * share(figure.x, x)), _in_sight(HEIGHT * share(figure.y, y))
+    wide, high = figure.frame
+    return _in_sight(wide * share(figure.x, x)), _in_sight(high * share(figure.y, y))
 
 
 def _in_sight(at: float) -> float:
@@ -38,7 +41,7 @@ def curve_lines(figure: Figure, curve: Curve) -> list[list[Point]]:
         point = curve.at(low * (high / low) ** part)
         return place(figure, float_value(curve.x, point), float_value(curve.y, point))
 
-    return framed(sampled(at))
+    return framed(sampled(at), figure.frame)
 
 
 def sampled(at: Callable[[float], Point]) -> list[Point]:
@@ -81,11 +84,11 @@ def lean(points: Sequence[Point]) -> list[Point]:
     return [*lean(points[: far + 1])[:-1], *lean(points[far:])]
 
 
-def framed(points: Sequence[Point]) -> list[list[Point]]:
-    """Return the parts of a line that lie inside the frame."""
+def framed(points: Sequence[Point], frame: Point) -> list[list[Point]]:
+    """Return the parts of a line that lie inside a frame."""
     found: list[list[Point]] = []
     for left, right in pairwise(points):
-        cut = _cut(left, right)
+        cut = _cut(left, right, frame)
         if cut is None:
             continue
         if found and found[-1][-1] == cut[0]:
@@ -95,9 +98,9 @@ def framed(points: Sequence[Point]) -> list[list[Point]]:
     return found
 
 
-def _cut(left: Point, right: Point) -> tuple[Point, Point] | None:
+def _cut(left: Point, right: Point, frame: Point) -> tuple[Point, Point] | None:
     start, end = 0.0, 1.0
-    for axis, most in ((0, WIDTH), (1, HEIGHT)):
+    for axis, most in enumerate(frame):
         origin, step = left[axis], right[axis] - left[axis]
         if step == 0:
             if not 0 <= origin <= most:
@@ -155,12 +158,13 @@ def _joined(figure: Figure, growing: Sequence[_Strip], left: Column, number: int
 
 def _along(figure: Figure, plane: Map, form: sp.Expr | None, value: float, left: Column, right: Column) -> list[Point]:
     """Return a border between two columns, a closed form or an edge of the frame."""
+    wide, high = figure.frame
     points = []
     for part in (0.0, 0.25, 0.5, 0.75, 1.0):
         at = left.at + part * (right.at - left.at)
         x = value_of(figure.x, at)
         height = value if form is None else float_value(form, {**dict(plane.values), plane.x: x})
-        points.append((WIDTH * at, min(max(HEIGHT * share(figure.y, height), 0.0), HEIGHT)))
+        points.append((wide * at, min(max(high * share(figure.y, height), 0.0), high)))
     return points
 
 
@@ -182,8 +186,8 @@ def map_borders(figure: Figure, plane: Map) -> list[tuple[Relation, list[list[Po
     borders = [(Relation(plane.y, "==", form), [lean(each) for each in drawn]) for form, drawn in found.items()]
     for left, right in upright(lines, figure):
         parts = steps(left, right, figure)
-        x = WIDTH * left.at
+        x = figure.frame[0] * left.at
         # neighbouring parts are one line
-        whole = [[(x, HEIGHT * parts[0][0]), (x, HEIGHT * parts[-1][1])]]
+        whole = [[(x, figure.frame[1] * part) for part in (parts[0][0], parts[-1][1])]]
         borders.append((upright_border(plane, left, right).equation, whole))
     return borders

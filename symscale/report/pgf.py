@@ -12,7 +12,7 @@ from symscale.derivation.step import Prose
 from symscale.notation.order import Order
 from symscale.report.document import environment
 from symscale.report.figures import digest
-from symscale.report.lines import HEIGHT, WIDTH, Point
+from symscale.report.lines import Point
 from symscale.report.picture import Picture, Tick, formula, nearest, picture
 from symscale.report.prose import escape_latex
 
@@ -42,8 +42,8 @@ def tikz(figure: Figure) -> str:
         .render(
             digest=digest(figure),
             colours=colours,
-            width=f"{WIDTH:g}",
-            height=f"{HEIGHT:g}",
+            width=f"{figure.frame[0]:.5g}",
+            height=f"{figure.frame[1]:.5g}",
             x=_axis(figure.x, shown.x_ticks, figure.order),
             y=_axis(figure.y, shown.y_ticks, figure.order),
             fills=[{"points": _nodes(figure, line), "colour": index(colour)} for line, colour in shown.fills],
@@ -90,7 +90,8 @@ def _axis(axis: Axis, ticks: Sequence[Tick], order: Order) -> dict[str, Any]:
 
 
 def _points(figure: Figure, line: Sequence[Point]) -> list[str]:
-    return [f"({value_of(figure.x, x / WIDTH):.5g}, {value_of(figure.y, y / HEIGHT):.5g})" for x, y in line]
+    wide, high = figure.frame
+    return [f"({value_of(figure.x, x / wide):.5g}, {value_of(figure.y, y / high):.5g})" for x, y in line]
 
 
 def _nodes(figure: Figure, line: Sequence[Point]) -> list[str]:

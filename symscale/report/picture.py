@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ from symscale.frozen import dataclass
 from symscale.notation.latex import to_latex
 from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
-from symscale.report.lines import HEIGHT, WIDTH, Point, curve_lines, map_borders, map_polygons, place
+from symscale.report.lines import HEIGHT, MARGINS, WIDTH, Point, curve_lines, map_borders, map_polygons, place
 from symscale.report.placing import Box, Page, around_point, beside_line, inside
 from symscale.report.prose import relation_inline
 from symscale.report.wide import width
@@ -33,6 +34,8 @@ DASHES = ("solid", "dashed", "dashdot", "longdash", "dense", "solid")
 LETTER, LINE_HEIGHT, ROOT_HEIGHT = 0.176, 0.36, 0.5
 AIRY = 0.7  # around the names of areas
 DOT, MARK, LEADER, AREA = -1, -2, -3, -4  # owners of what is no line
+NARROWEST, HIGHEST = 6.8, 5.6  # the narrowest frame, and how high a narrow one may be for its width
+SMALLER = 1.25  # how much wider than it is shown a narrow figure is laid out
 MOST_SAID = 7.0  # the widest label
 
 
@@ -68,7 +71,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Picture:
-    """Everything to draw in a frame of WIDTH by HEIGHT centimetres."""
+    """Everything to draw in the frame of a figure, in centimetres."""
 
     figure: Figure
     fills: tuple[tuple[tuple[Point, ...], str], ...]
@@ -79,13 +82,29 @@ class Picture:
     y_ticks: tuple[Tick, ...]
 
 
+def fitted(figure: Figure, wide: float) -> Figure:
+    """Return a figure that is shown so many centimetres wide with its margins, in a frame of its own.
+
+    Words are smaller in a narrow figure, but no more than a fifth unless the widest of them would not fit; its frame is
+    higher for its width than that of a wide one.
+    """
+    labels = [figure.x.label, *(each.label for each in figure.curves), *(each.label for each in figure.marks)]
+    labels += [each.label for each in figure.map.areas] if figure.map is not None else []
+    least = max(NARROWEST, *(1.05 * measured(each, figure.order)[0] for each in labels))
+    beside = MARGINS[0] + MARGINS[2]
+    across = max(max(wide, min(SMALLER * wide, WIDTH + beside)) - beside, least)
+    high = max(across * HEIGHT / WIDTH, min(0.8 * across, HIGHEST))
+    return replace(figure, frame=(across, high), scale=wide / (across + beside))
+
+
 @lru_cache(maxsize=4)
 def picture(figure: Figure) -> Picture:
     """Return a figure laid out."""
-    page = Page(WIDTH, HEIGHT)
+    wide, high = figure.frame
+    page = Page(wide, high)
     drawn = _map(figure, figure.map, page) if figure.map is not None else _curves(figure, page)
     fills, strokes, dots, words = drawn
-    return Picture(figure, fills, strokes, dots, words, ticks(figure.x, WIDTH), ticks(figure.y, HEIGHT))
+    return Picture(figure, fills, strokes, dots, words, ticks(figure.x, wide), ticks(figure.y, high))
 
 
 Drawn = tuple[
@@ -161,7 +180,7 @@ def _map(figure: Figure, plane: Map, page: Page) -> Drawn:
     words = []
     for number, (equation, drawn) in enumerate(borders):
         label: Prose = (equation, *_number(equation, plane))
-        if measured(label, figure.order)[0] > MOST_SAID:
+        if measured(label, figure.order)[0] > min(MOST_SAID, figure.frame[0]):
             listed = [each.equation for each in borders_of(figure, plane)]
             label = f"({listed.index(equation) + 1})"  # in the list of equations below the map
         size = measured(label, figure.order)
@@ -171,7 +190,7 @@ def _map(figure: Figure, plane: Map, page: Page) -> Drawn:
         if parts:
             wide, tall = measured(area.label, figure.order)
             size = (1.1 * wide, tall)
-            box = page.place(inside(parts, size, (WIDTH, HEIGHT)), size, AREA, room=AIRY)
+            box = page.place(inside(parts, size, figure.frame), size, AREA, room=AIRY)
             words.append(Words(area.label, box, COLOURS[-1], bold=True))
     return tuple(fills), tuple(strokes), (), tuple(words)
 
