@@ -17,6 +17,7 @@ from symscale.exercise.judge import CLOSE, defined, explained, is_formula, leadi
 from symscale.exercise.reading import Number, Relations
 from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
+from symscale.exercise.slips import TOGETHER
 from symscale.exercise.units import dimension
 from symscale.exercise.verdict import RIGHT, UNEXPLAINED, UNIT, WRONG, Verdict
 from symscale.notation.formula import parse_relation
@@ -177,6 +178,8 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
         condition = _one_case(theirs, ours)
         if condition is not None:
             return Verdict(RIGHT, condition, asked)
+    if _in_numbers(stated, forms[0][0], asked, exercise):
+        return Verdict(RIGHT, "With the numbers it is the answer.", asked)
     turned = [Relation(each.lhs, MIRROR[each.op], each.rhs) for each in stated]
     if any(_same(_theirs(turned, ours.unknown), ours) for ours, _, _ in forms):
         return Verdict(WRONG, "The inequality is reversed.", asked, ("the inequality reversed",), step=_step(asked))
@@ -184,6 +187,17 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
         return Verdict(WRONG, f"{to_text(found.headline.unknown)} is bounded on both sides, and this is one.", asked)
     upward = [_upward(each) for each in (forms[0][2], forms[0][0])]
     return _by_threshold(border(forms[0][2].cases), asked, found, exercise, upward[0] == upward[1])
+
+
+def _in_numbers(stated: Sequence[Relation], ours: Solution, asked: Asked, exercise: Exercise) -> bool:
+    """Say whether relations in symbols whose values the question gives are the answer in numbers."""
+    values = {name: value for one in asked.settings for name, value in one.values.items()}
+    names = {name for each in stated for name in each.free_symbols} - ours.unknown.free_symbols
+    given = exercise.row.given if exercise.row is not None else {}
+    if not names or not names <= values.keys() or any(name.name not in given for name in names):
+        return False
+    put = [Relation(value_at(each.lhs, values), each.op, value_at(each.rhs, values)) for each in stated]
+    return bool(_rounded_alike(_theirs(put, ours.unknown), _closed(_put(ours, values))))
 
 
 def _half_of(theirs: Solution, forms: Sequence[tuple[Solution, str, Solution]]) -> bool:
@@ -399,9 +413,10 @@ def _by_threshold(
     shorter = [one for each in settings if along and (one := leading(theirs, each, asked)) is not None]
     if shorter and shorter[0].accepted:
         return shorter[0]
-    known = [one for each in settings for one in search(replace(each, values={}), is_formula(theirs), 2)]
+    fits, general = is_formula(theirs), [replace(each, values={}) for each in settings]
+    known = [one for each in general for one in search(each, fits, 2, besides=TOGETHER)]
     if not any(each.harmless for each in known):
-        known += on_other_terms(asked, exercise, is_formula(theirs))
+        known += on_other_terms(asked, exercise, fits)
     if known:
         verdict = explained(known, asked, exercise, None)
         return verdict if along else _turned(verdict)

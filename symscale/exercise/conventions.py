@@ -17,6 +17,7 @@ from symscale.derivation.proof import known_dimensions
 from symscale.errors import UnitError
 from symscale.exercise.setting import Setting
 from symscale.frozen import dataclass
+from symscale.notation.formula import parse_formula
 from symscale.notation.text import to_text
 from symscale.quantity import dimension_of, parse_unit
 from symscale.vocabulary import symbol
@@ -40,6 +41,10 @@ MANY = {"L": "layer", "N_chips": "chip", "N_core": "core", "tokens": "token", "B
 BINARY = {"TiB": "TB", "GiB": "GB", "MiB": "MB", "KiB": "kB"}
 BYTE, SECOND = parse_unit("B").dimension, parse_unit("s").dimension
 SHARE = re.compile(r"bubble|share|fraction|idle|overhead", re.IGNORECASE)
+#: The fewest shards that are seen in a fraction: 1/2 may be anything.
+FEWEST = 4
+#: What is usual in a transformer: of what, and what that is.
+USUAL = (("F", "4*D"), ("N_heads", "D/H"))
 #: A sum of more terms is not taken apart.
 MOST_TERMS = 8
 
@@ -111,12 +116,15 @@ def multiply_adds(found: Setting) -> Iterator[Reading]:
 
 
 def shards(found: Setting) -> Iterator[Reading]:
-    """Every shard counted, X - 1 read as X."""
+    """Every shard counted, X - 1 read as X; 3/4 of a whole as all of it."""
     for total in sums(found):
         axis = next(iter(total.free_symbols), None)
         if axis is not None and total == axis - 1:
             words = f"every shard counted, {axis} for {axis} - 1"
             yield Reading(words, found.of(found.expr.xreplace({total: axis})), (axis,))
+    for part in sorted(each for each in found.expr.atoms(Q) if each.q - each.p == 1 and each.q >= FEWEST):
+        words = f"every shard counted, {part.q} for {part.q} - 1"
+        yield Reading(words, found.of(found.expr.xreplace({part: sp.S.One})))
 
 
 def latency(found: Setting) -> Iterator[Reading]:
@@ -133,11 +141,28 @@ def overlaps(found: Setting) -> Iterator[Reading]:
         yield Reading("a maximum in place of the sum", found.of(sp.Max(*found.expr.args, evaluate=False)))
 
 
+def branches(found: Setting) -> Iterator[Reading]:
+    """One of several quantities alone, where the larger or the smaller counts."""
+    for extreme in sorted(found.expr.atoms(sp.Max, sp.Min), key=to_text):
+        kind = "larger" if isinstance(extreme, sp.Max) else "smaller"
+        for each in extreme.args:
+            words = f"{to_text(each)} alone, and not the {kind} of several"
+            yield Reading(words, found.of(found.expr.xreplace({extreme: each})))
+
+
 def heads(found: Setting) -> Iterator[Reading]:
     """Query heads for heads of keys and values, and the other way round."""
     for one, other in (("K", "N_heads"), ("N_heads", "K")):
         for name in named(found, one):
             yield Reading(f"{other} heads for {one}", found.of(found.expr.xreplace({name: symbol(other)})), (name,))
+
+
+def proportions(found: Setting) -> Iterator[Reading]:
+    """The usual proportions of a transformer in a formula, F = 4 D."""
+    for name, usual in USUAL:
+        if named(found, name) and symbol(name) not in found.values:
+            meant = parse_formula(usual).expr
+            yield Reading(f"{name} = {usual}", found.of(found.expr.xreplace({symbol(name): meant})), (symbol(name),))
 
 
 def masks(found: Setting) -> Iterator[Reading]:
@@ -206,7 +231,9 @@ CONVENTIONS: Readings = (
     shards,
     latency,
     overlaps,
+    branches,
     heads,
+    proportions,
     masks,
     gates,
     totals,

@@ -11,13 +11,13 @@ from symscale.derivation.crossover import border
 from symscale.derivation.registry import blackboard
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import same
-from symscale.exercise.conventions import CONVENTIONS, Reading, Readings
+from symscale.exercise.conventions import CONVENTIONS, Reading, Readings, shards
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.reading import Formula, Number
-from symscale.exercise.rewritten import other_passes, rewritten
+from symscale.exercise.rewritten import other_passes, otherwise, rewritten
 from symscale.exercise.search import Fits, Found, search
 from symscale.exercise.setting import Setting
-from symscale.exercise.slips import COARSE, MANY_READINGS, SLIPS
+from symscale.exercise.slips import COARSE, MANY_READINGS, SLIPS, TOGETHER, left_out, rounded
 from symscale.exercise.units import by_unit, in_named_time, unit_fits
 from symscale.exercise.verdict import CONVENTION, LEADING, RIGHT, UNEXPLAINED, WRONG, Verdict
 from symscale.notation.numbers import format_number
@@ -29,6 +29,8 @@ from symscale.vocabulary import symbol
 CLOSE = sp.Rational(1, 1000)
 #: A number is no coarser than this, however few digits it has.
 COARSEST = sp.Rational(1, 20)
+#: A number of four digits or more comes seldom by chance.
+VERY_PRECISE = 1000
 #: So near a number has to be to be explained: by values that were rounded, or by what ends in zeros.
 NEARBY = sp.Rational(1, 100)
 #: A term of at most this part of the whole may be left out to leading order.
@@ -96,13 +98,19 @@ def on_other_terms(asked: Asked, exercise: Exercise, fits: Fits, known: bool = F
     Where a slip is `known` already, only terms on which the answer would be as good are tried.
     """
     found: dict[str, Found] = {}
-    others = [(words, False, again) for words, again in other_passes(asked, exercise)]
-    for words, harmless, again in (*others, *rewritten(asked, exercise, harmless=known)):
+    also: list[Found] = []
+    passes = [(words, False, again) for words, again in other_passes(asked, exercise)]
+    counted = list(otherwise(asked, exercise))
+    for words, harmless, again in (*passes, *counted, *rewritten(asked, exercise, harmless=known)):
         forms = [each.expr for each in _typed(again, exercise)]
         how = next((said for form in (again.value, *forms) if (said := fits(form)) is not None), None)
+        here = Reading(words, again)
         if how is not None:
-            found.setdefault(words, Found((Reading(words, again),), again, how, harmless, LAST))
-    return list(found.values())
+            found.setdefault(words, Found((here,), again, how, harmless, LAST))
+        elif not known:
+            more = [each for each in shards(again) if fits(each.setting.value) == ""]
+            also += [Found((here, each), each.setting, "", harmless, LAST) for each in more]
+    return list(found.values()) or also
 
 
 def _named(name: sp.Expr | None, exercise: Exercise) -> Asked:
@@ -185,8 +193,13 @@ def _searched(answer: Number, settings: list[Setting], value: sp.Expr) -> list[F
     """Return the conventions and slips that give a number; roundings only where it is near the value."""
     without: Readings = () if _pairs(answer) == 2 else MANY_READINGS
     without += COARSE if abs(answer.value - value) > NEARBY * abs(value) else ()
-    known = [each for one in settings for each in search(one, within(answer), _pairs(answer), without)]
-    return [each for each in known if not (each.how and each.readings)]
+    besides: Readings = (left_out,) if _precise(answer) else ()
+    besides += (rounded,) if answer.half * VERY_PRECISE <= abs(answer.value) else ()
+    known = [each for one in settings for each in search(one, within(answer), _pairs(answer), without, besides)]
+    whole = [each for each in known if not (each.how and each.readings)]
+    if whole or not _precise(answer):
+        return whole
+    return [replace(each, harmless=False) for each in known if each.rank < len(CONVENTIONS) and len(each.readings) == 1]
 
 
 def _roundings(answer: Number, settings: list[Setting]) -> list[Found]:
@@ -291,15 +304,15 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
         found
         for setting in targets[:MOST_FORMS]
         for each in written
-        for found in search(replace(setting, values={}, parts={}), is_formula(each), 2)
+        for found in search(replace(setting, values={}, parts={}), is_formula(each), 2, besides=TOGETHER)
     ]
     if not any(each.harmless for each in known):
         known += [one for each in written for one in on_other_terms(asked, exercise, is_formula(each))]
+    place = next((one for one in asked.elsewhere for each in written if same(each, one.expr)), None)
+    if place is not None and not any(each.harmless for each in known):
+        return Verdict(WRONG, _said_elsewhere(place, asked, exercise), asked, step=place.at)
     if known:
         return explained(known, asked, exercise, None)
-    place = next((one for one in asked.elsewhere for each in written if same(each, one.expr)), None)
-    if place is not None:
-        return Verdict(WRONG, _said_elsewhere(place, asked, exercise), asked, step=place.at)
     if dropped:
         return dropped[0]
     for other in exercise.asked:
@@ -351,7 +364,7 @@ def defined(expr: sp.Expr, exercise: Exercise, asked: Asked) -> sp.Expr:
 
 def is_formula(expr: sp.Expr) -> Fits:
     """Return what says whether a value is a formula."""
-    return lambda value: "" if value.free_symbols == expr.free_symbols and same(value, expr) else None
+    return lambda value: "" if expr.free_symbols <= value.free_symbols and same(value, expr) else None
 
 
 def _in_numbers(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:

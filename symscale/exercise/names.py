@@ -37,7 +37,9 @@ def aliases(exercise: Exercise) -> dict[str, str]:
         there = [one for one in meant if one in wanted] or [one for one in meant if one in names]
         if word not in names and there:
             found[word] = there[0]
-    rates = sorted(name for name in wanted if name.startswith("W_"))
+    rates = sorted(name for name in wanted if name.startswith("W_")) or sorted(
+        name for name in names if name.startswith("W_")
+    )
     if "W" not in names and len(rates) == 1:
         found |= dict.fromkeys(RATES, rates[0])
     # T = 10.4 ms is said of the one time that is asked for

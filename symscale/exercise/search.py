@@ -9,7 +9,7 @@ import sympy as sp
 
 from symscale.exercise.conventions import CONVENTIONS, Reading, Readings, bits
 from symscale.exercise.setting import Setting
-from symscale.exercise.slips import HARMLESS, SLIPS
+from symscale.exercise.slips import HARMLESS, LATER, SLIPS
 from symscale.frozen import dataclass
 
 #: Says how a value is what was printed: "" as it is, words such as "cut off", or None where it is not.
@@ -33,8 +33,12 @@ class Found:
         return "; ".join((*(each.words for each in self.readings), *([self.how] if self.how else [])))
 
 
-def search(start: Setting, fits: Fits, most: int = 1, without: Readings = ()) -> Iterator[Found]:
+def search(
+    start: Setting, fits: Fits, most: int = 1, without: Readings = (), besides: Readings = ()
+) -> Iterator[Found]:
     """Yield the conventions under which a setting gives what `fits`: none, one, or with `most=2` two at once.
+
+    Slips `besides` may be the second of two.
 
     As soon as some fit, no more are put together. What fits when it is cut off stands behind what fits as it is, but
     a number that is nothing but cut off comes first. Kinds of conventions may be left out.
@@ -43,10 +47,10 @@ def search(start: Setting, fits: Fits, most: int = 1, without: Readings = ()) ->
     if any(not each.how for each in alone):
         yield from alone
         return
-    one = sorted(_fitting(_one(start, without), fits), key=lambda each: bool(each.how))
+    one = sorted(_fitting(_one(start, without), fits) or _fitting(_later(start), fits), key=lambda each: bool(each.how))
     if alone:
         one = [each for each in one if not each.how]
-    yield from (*alone, *one) if alone or one or most < 2 else _fitting(_two(start), fits)
+    yield from (*alone, *one) if alone or one or most < 2 else _fitting(_two(start, besides), fits)
 
 
 def _fitting(level: Iterable[Found], fits: Fits) -> list[Found]:
@@ -59,11 +63,18 @@ def _one(start: Setting, without: Readings) -> Iterator[Found]:
             yield Found((each,), each.setting, harmless=kind in HARMLESS, rank=rank)
 
 
-def _two(start: Setting) -> Iterator[Found]:
+def _later(start: Setting) -> Iterator[Found]:
+    rank = len(CONVENTIONS) + len(SLIPS)
+    return (Found((each,), each.setting, harmless=False, rank=rank) for kind in LATER for each in kind(start))
+
+
+def _two(start: Setting, besides: Readings) -> Iterator[Found]:
     several = [kind for kind in CONVENTIONS if kind is not bits]
+    if start.expr.has(sp.Max, sp.Min):  # whose parts are compared anew with every change
+        besides = ()
     for at, kind in enumerate(several):
         for one in kind(start):
-            for other in several[at + 1 :]:
+            for other in (*several[at + 1 :], *besides):
                 for each in other(one.setting):
                     both = kind in HARMLESS and other in HARMLESS
                     yield Found((one, each), each.setting, harmless=both, rank=at)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import combinations
 
 import sympy as sp
 
 from symscale.exercise.conventions import (
+    BINARY,
     HALF,
     MOST_TERMS,
     TWO,
     Q,
     Reading,
     Readings,
+    bytes_of,
     latency,
     named,
     overlaps,
+    proportions,
     shards,
     shares,
     sums,
@@ -33,7 +36,11 @@ from symscale.solve.exact import value_at
 from symscale.vocabulary import entry, symbol
 
 #: What may be taken for another where no values are given.
-RATES = ("C", "W_hbm", "W_ici", "W_link", "W_nvlink", "W_pcie", "W_dcn")
+RATES = ("C", "W", "W_hbm", "W_ici", "W_link", "W_nvlink", "W_pcie", "W_dcn")
+#: A smaller size is no power of two for convenience.
+SMALLEST = 100
+#: Query heads for each head of keys and values, as models have them.
+GROUPS = (1, 2, 4, 5, 6, 7, 8, 12, 16)
 #: Of more symbols no two are exchanged.
 MOST_SYMBOLS = 8
 
@@ -43,6 +50,59 @@ def peaks(found: Setting) -> Iterator[Reading]:
     for name in named(found, "C"):
         yield Reading("twice the peak, that of int8 or of structured sparsity", times(found, name, TWO), (name,))
         yield Reading("half the peak", times(found, name, HALF), (name,))
+        for each in _home(found.used):
+            for dtype, value in machine(each).sparse_peaks:
+                if value not in (found.values[name], 2 * found.values[name]):
+                    yield Reading(f"the peak of structured sparsity in {dtype}", found.put({name: value}), (name,))
+
+
+def grouped(found: Setting) -> Iterator[Reading]:
+    """Other numbers of query heads to a head of keys and values."""
+    for name in named(found, "G"):
+        for heads in GROUPS:
+            if found.values.get(name, heads) != heads:
+                words = f"{heads} query heads for each head of keys and values"
+                yield Reading(words, found.put({name: sp.Integer(heads)}), (name,))
+        if found.values.get(name) == 1:
+            yield Reading(
+                "many query heads for each head of keys and values",
+                found.of(sp.limit(found.expr, name, sp.oo)),
+                (name,),
+            )
+
+
+def over_hops(found: Setting) -> Iterator[Reading]:
+    """The whole array sent once more over every hop, in place of a latency of hops that is added."""
+    hop = symbol("T_hop")
+    hops = found.expr.coeff(hop) if found.expr.is_Add else sp.S.Zero
+    if hops.is_Integer and hops > 1:
+        yield Reading(
+            f"all of it sent {hops} times, once for each hop", found.of(hops * found.expr.subs(hop, 0)), (hop,)
+        )
+
+
+def powers(found: Setting) -> Iterator[Reading]:
+    """A size taken as the power of two that is nearest."""
+    for name, value in found.used.items():
+        if value.is_Integer and value >= SMALLEST and not _is_rate(name):
+            near = min((2**power for power in range(6, 40)), key=lambda each: abs(each - value))
+            if near != value:
+                words = f"{to_text(name)} taken as {format_number(sp.Integer(near))}, a power of two"
+                yield Reading(words, found.put({name: sp.Integer(near)}), (name,))
+
+
+def ports(found: Setting) -> Iterator[Reading]:
+    """Half the ports of a switch, as where the others face up: at the top all face down."""
+    if found.name == "W_level":
+        yield Reading("half the ports of each switch", found.scaled(HALF))
+
+
+def called(found: Setting) -> Iterator[Reading]:
+    """A number of kB called KiB, as whole numbers of KiB tempt to do."""
+    moved = bytes_of(found)
+    for power, (binary, plain) in zip((4, 3, 2, 1), BINARY.items(), strict=True):
+        if moved is not None and moved.is_number and (16 * moved / 1024**power).is_Integer:
+            yield Reading(f"{plain} written as {binary}", found.scaled(Q(1024, 1000) ** power))
 
 
 def rounded(found: Setting) -> Iterator[Reading]:
@@ -87,26 +147,58 @@ def intermediate(found: Setting) -> Iterator[Reading]:
 
 
 def left_out(found: Setting) -> Iterator[Reading]:
-    """One term of a sum left out."""
+    """One term of a sum left out, or two that are small beside the rest."""
     for total in sums(found):
         if len(total.args) <= MOST_TERMS and not any(term.is_number for term in total.args):
             for term in total.args:
-                if not term.could_extract_minus_sign():
-                    yield Reading(f"{to_text(term)} left out", found.of(found.expr.xreplace({total: total - term})))
+                yield Reading(f"{to_text(_plain(term))} left out", found.of(found.expr.xreplace({total: total - term})))
+            for term in total.args if len(total.args) > 2 else ():
+                yield Reading(
+                    f"{to_text(term)} alone, without the rest of the sum", found.of(found.expr.xreplace({total: term}))
+                )
+            for one, other in combinations(total.args, 2) if len(total.args) > 2 else ():
+                words = f"{to_text(_plain(one))} and {to_text(_plain(other))} left out"
+                yield Reading(words, found.of(found.expr.xreplace({total: total - one - other})))
 
 
 def chips(found: Setting) -> Iterator[Reading]:
-    """The figures of another chip."""
+    """The figures of another chip with a network of the same kind."""
+    return _of_chips(found, alike=True)
+
+
+def other_chips(found: Setting) -> Iterator[Reading]:
+    """The figures of a chip of another kind."""
+    return _of_chips(found, alike=False)
+
+
+def _of_chips(found: Setting, *, alike: bool) -> Iterator[Reading]:
     own = {name: value for name, value in found.used.items() if name.name.partition("_")[0] in ("C", "W", "M", "T")}
     own = {name: value for name, value in own.items() if any(name in figures(each) for each in machines())}
+    home = {network(each) for each in _home(own)}
     for each in machines() if own else ():
         there = figures(each)
         other = {name for name in own if there.get(name) != own[name]}
         # the chip itself, at another of its peaks
         itself = other == {symbol("C")} and len(own) > 1
-        if own.keys() <= there.keys() and other:
+        if own.keys() <= there.keys() and other and alike == (not home or network(each) in home):
             words = f"the peak of {each} in bf16" if itself else f"the figures of {each}"
             yield Reading(words, found.put({name: there[name] for name in own}))
+
+
+def _home(values: Mapping[sp.Symbol, sp.Expr]) -> list[str]:
+    """Return the chips that have these peaks and bandwidths, the peak in any dtype."""
+    rates = {name: value for name, value in values.items() if _is_rate(name)}
+    return [each for each in machines() if rates and all(_has(each, name, value) for name, value in rates.items())]
+
+
+def _has(chip: str, name: sp.Symbol, value: sp.Expr) -> bool:
+    peaks = dict(machine(chip).peaks).values() if name == symbol("C") else ()
+    return value in peaks or figures(chip).get(name) == value
+
+
+def network(chip: str) -> str:
+    """Return the name of the network that joins a chip to its neighbours."""
+    return next((each.name for each in machine(chip).networks), "")
 
 
 @cache
@@ -172,6 +264,11 @@ def _is_rate(name: sp.Symbol) -> bool:
     return bool(name.name == "C" or name.name.startswith("W_"))
 
 
+def _plain(term: sp.Expr) -> sp.Expr:
+    """Return a term without its minus sign."""
+    return -term if term.could_extract_minus_sign() else term
+
+
 def _unit(name: sp.Symbol) -> str | None:
     """Return the unit by which two symbols are of one kind, None for those of the tool's own."""
     row = entry(name.name)
@@ -186,6 +283,11 @@ SLIPS: Readings = (
     intermediate,
     left_out,
     chips,
+    grouped,
+    over_hops,
+    called,
+    ports,
+    powers,
     upside_down,
     twice,
     in_brackets,
@@ -194,11 +296,15 @@ SLIPS: Readings = (
     tens,
 )
 #: Those under which an answer is as good: only the units, the limit, the rounding or what it is a share of are others.
-HARMLESS: Readings = (units, shards, latency, overlaps, shares, rounded, intermediate)
+HARMLESS: Readings = (units, shards, latency, overlaps, proportions, shares, rounded, intermediate)
 #: Those that come near to almost any number when they may be coarse.
 COARSE: Readings = (rounded, intermediate)
 #: Those that are many: a number of one or two digits is not told by them.
-MANY_READINGS: Readings = (twice, in_brackets, other_rates, swapped)
+MANY_READINGS: Readings = (called, powers, twice, in_brackets, other_rates, swapped)
+#: Those that are tried where no other explains a number.
+LATER: Readings = (other_chips,)
+#: Those that come together with a convention in a formula.
+TOGETHER: Readings = (left_out, other_rates)
 #: Those that an author does not make in print.
 OF_READERS: Readings = (*MANY_READINGS, unsharded, tens)
 
