@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 import sympy as sp
 
@@ -12,8 +11,22 @@ from symscale.derivation.crossover import Crossover, border
 from symscale.derivation.limits import readable
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import same as same_formula
+from symscale.exercise.borders import (
+    CLOSED,
+    alone,
+    closed,
+    ends_of,
+    half_digit,
+    put_in,
+    rounded_alike,
+    same_answer,
+    same_border,
+    solved,
+)
+from symscale.exercise.diagnosis import explained, on_other_terms
 from symscale.exercise.exercise import Asked, Exercise
-from symscale.exercise.judge import CLOSE, defined, explained, is_formula, leading, number, on_other_terms
+from symscale.exercise.formulas import defined, is_formula
+from symscale.exercise.judge import leading, number
 from symscale.exercise.reading import Number, Relations
 from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
@@ -23,14 +36,11 @@ from symscale.exercise.verdict import RIGHT, UNEXPLAINED, UNIT, WRONG, Verdict
 from symscale.notation.formula import parse_relation
 from symscale.notation.text import relation_text, to_text
 from symscale.quantity.unit import Unit
-from symscale.solve import conjunction, crossover, same
+from symscale.solve import crossover
 from symscale.solve.exact import value_at
-from symscale.solve.relation import ALWAYS, MIRROR, Case, Interval, Relation, Solution
+from symscale.solve.relation import ALWAYS, MIRROR, Interval, Relation, Solution
 
-#: A decimal of more digits is not rounded.
-MOST_DIGITS = 12
 OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
-CLOSED = {">": ">=", "<": "<="}
 
 
 def relations(answer: Relations, exercise: Exercise) -> Verdict:
@@ -107,7 +117,7 @@ def _quantities(answer: Relations, exercise: Exercise) -> Verdict:
             return Verdict(WRONG, said, exercise.headline)
         for name, value in ((only.lhs, only.rhs), (only.rhs, only.lhs)):
             if value.is_number and name.free_symbols:
-                found = number(Number(value, _half(value), sp.S.One, None, name), exercise)
+                found = number(Number(value, half_digit(value), sp.S.One, None, name), exercise)
                 if found.accepted and only.op != "==":
                     return replace(found, kind=WRONG, said=f"{to_text(name)} is equal to it, neither more nor less.")
                 return found
@@ -125,7 +135,7 @@ def _with_others(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -
     verdict = _against(own, asked, exercise)
     if not verdict.accepted:
         return verdict
-    known = {name: value for one in asked.settings for name, value in one.values.items()}
+    known = asked.values
     conditions = [each for answer in asked.crossover.answers for case in answer.cases for each in case.when]
     for each in (one for one in stated if one not in own):
         left, right = value_at(each.lhs, known), value_at(each.rhs, known)
@@ -167,10 +177,10 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
     if len(stated) == 1 and is_question(stated[0], found, exercise):
         return Verdict(WRONG, f"This is the question: solve it for {to_text(found.headline.unknown)}.", asked)
     forms = [
-        (ours, note, _theirs(stated, ours.unknown)) for ours, note in _forms(found, exercise, _values(stated, asked))
+        (ours, note, solved(stated, ours.unknown)) for ours, note in _forms(found, exercise, _values(stated, asked))
     ]
     for ours, note, theirs in forms:
-        if _same(theirs, ours):
+        if same_answer(theirs, ours):
             return Verdict(RIGHT, _remarks(stated, note), asked)
     if len(stated) == 1 and stated[0].op == "==":
         return _border(stated[0], asked, found, exercise)
@@ -181,7 +191,7 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
     if _in_numbers(stated, forms[0][0], asked, exercise):
         return Verdict(RIGHT, "With the numbers it is the answer.", asked)
     turned = [Relation(each.lhs, MIRROR[each.op], each.rhs) for each in stated]
-    if any(_same(_theirs(turned, ours.unknown), ours) for ours, _, _ in forms):
+    if any(same_answer(solved(turned, ours.unknown), ours) for ours, _, _ in forms):
         return Verdict(WRONG, "The inequality is reversed.", asked, ("the inequality reversed",), step=_step(asked))
     if _half_of(forms[0][2], forms):
         return Verdict(WRONG, f"{to_text(found.headline.unknown)} is bounded on both sides, and this is one.", asked)
@@ -191,29 +201,28 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
 
 def _in_numbers(stated: Sequence[Relation], ours: Solution, asked: Asked, exercise: Exercise) -> bool:
     """Say whether relations in symbols whose values the question gives are the answer in numbers."""
-    values = {name: value for one in asked.settings for name, value in one.values.items()}
+    values = asked.values
     names = {name for each in stated for name in each.free_symbols} - ours.unknown.free_symbols
     given = exercise.row.given if exercise.row is not None else {}
     if not names or not names <= values.keys() or any(name.name not in given for name in names):
         return False
     put = [Relation(value_at(each.lhs, values), each.op, value_at(each.rhs, values)) for each in stated]
-    return bool(_rounded_alike(_theirs(put, ours.unknown), _closed(_put(ours, values))))
+    return bool(rounded_alike(solved(put, ours.unknown), closed(put_in(ours, values))))
 
 
 def _half_of(theirs: Solution, forms: Sequence[tuple[Solution, str, Solution]]) -> bool:
     """Say whether an answer is one side of an interval that has two."""
-    ends = set(_ends(theirs)) - {sp.S.Zero, sp.oo}
+    ends = set(ends_of(theirs)) - {sp.S.Zero, sp.oo}
     for ours, _, _ in forms:
         for each in (one for case in ours.cases for one in case.intervals):
-            two_sided = each.lo != 0 and each.hi != sp.oo
-            if two_sided and len(ends) == 1 and any(_is_end(end, each) for end in ends):
+            if each.two_sided and len(ends) == 1 and any(_is_end(end, each) for end in ends):
                 return True
     return False
 
 
 def _is_end(end: sp.Expr, interval: Interval) -> bool:
     whole = (sp.ceiling(interval.lo), sp.floor(interval.hi)) if interval.lo.is_number and interval.hi.is_number else ()
-    return end in whole or any(_same_border(end, each) for each in (interval.lo, interval.hi))
+    return end in whole or any(same_border(end, each) for each in (interval.lo, interval.hi))
 
 
 def _upward(solution: Solution) -> bool:
@@ -221,47 +230,10 @@ def _upward(solution: Solution) -> bool:
     return any(each.hi == sp.oo for case in solution.cases for each in case.intervals)
 
 
-def _theirs(stated: Sequence[Relation], unknown: sp.Expr) -> Solution:
-    try:
-        return _solved(tuple(stated), unknown)
-    except SymscaleError as error:
-        raise SymscaleError(
-            f"Where this holds for {to_text(unknown)} could not be decided: {error.args[0] if error.args else error}",
-            hint=f"Solve it for {to_text(unknown)} first.",
-        ) from error
-
-
-@lru_cache(maxsize=64)
-def _solved(stated: tuple[Relation, ...], unknown: sp.Expr) -> Solution:
-    """Return where all relations hold, borders included."""
-    closed = [Relation(each.lhs, CLOSED.get(each.op, each.op), each.rhs) for each in stated]
-    try:
-        answers = [crossover(each.lhs, each.op, each.rhs, unknown) for each in closed]
-        cases = answers[0].cases if len(answers) == 1 else conjunction([each.cases for each in answers])
-    except SymscaleError:
-        # a root of what may be negative: what is solved already needs no solving
-        cases = _isolated(closed, unknown)
-        if not cases:
-            raise
-    return Solution(closed[0], unknown, cases)
-
-
-def _isolated(stated: Sequence[Relation], unknown: sp.Expr) -> tuple[Case, ...]:
-    """Return the interval of relations that have the unknown alone on one side, one bound on each side at most."""
-    ends = {">=": sp.S.Zero, "<=": sp.oo}
-    for each in stated:
-        one = each if each.lhs == unknown else Relation(each.rhs, MIRROR[each.op], each.lhs)
-        taken = ends.get(one.op) not in (sp.S.Zero, sp.oo)
-        if one.lhs != unknown or one.op not in ends or taken or one.rhs.free_symbols & unknown.free_symbols:
-            return ()
-        ends[one.op] = one.rhs
-    return (Case((), (Interval(ends[">="], False, ends["<="], ends["<="] == sp.oo),)),)
-
-
 def _values(stated: Sequence[Relation], asked: Asked) -> dict[sp.Symbol, sp.Expr]:
     """Return the derivation's numbers for symbols that a relation does not have."""
     names = {name for each in stated for name in each.free_symbols}
-    return {name: value for one in asked.settings for name, value in one.values.items() if name not in names}
+    return {name: value for name, value in asked.values.items() if name not in names}
 
 
 def _forms(found: Crossover, exercise: Exercise, values: Mapping[sp.Symbol, sp.Expr]) -> Iterator[tuple[Solution, str]]:
@@ -274,79 +246,17 @@ def _forms(found: Crossover, exercise: Exercise, values: Mapping[sp.Symbol, sp.E
         limits = ", ".join(map(readable, answer.assumptions))
         note = f"This is the answer for {limits}." if limits else ""
         general = Solution(answer.solution.relation, answer.unknown, answer.cases)
-        yield _closed(general), note
-        yield _closed(_put(general, widths)), note
+        yield closed(general), note
+        yield closed(put_in(general, widths)), note
         if values:
-            yield _closed(_put(general, {**widths, **values})), note
+            yield closed(put_in(general, {**widths, **values})), note
             # numbers for some symbols, and b bytes per element still
             kept = {name: value for name, value in values.items() if name.name.partition("_")[0] != "b"}
             if kept != values or widths:
-                yield _closed(_put(general, kept)), note
+                yield closed(put_in(general, kept)), note
     if found.numbered:
         numeric = tuple(each.numeric for each in found.numbered)
-        yield _closed(Solution(found.relation, found.headline.unknown, numeric)), ""
-
-
-def _put(solution: Solution, values: Mapping[sp.Symbol, sp.Expr]) -> Solution:
-    point = {name: value for name, value in values.items() if name not in solution.unknown.free_symbols}
-    cases = [
-        Case(
-            tuple(Relation(e.lhs.xreplace(point), e.op, e.rhs.xreplace(point)) for e in case.when),
-            tuple(replace(e, lo=e.lo.xreplace(point), hi=e.hi.xreplace(point)) for e in case.intervals),
-        )
-        for case in solution.cases
-    ]
-    return replace(solution, cases=tuple(cases))
-
-
-def _closed(solution: Solution) -> Solution:
-    """Return an answer with its borders in: at a border both sides are equal, and either sign may be meant."""
-    cases = [replace(case, intervals=tuple(map(_with_ends, case.intervals))) for case in solution.cases]
-    return replace(solution, cases=tuple(cases))
-
-
-def _with_ends(interval: Interval) -> Interval:
-    return replace(interval, lo_open=False, hi_open=interval.hi == sp.oo)
-
-
-def _same(first: Solution, second: Solution) -> bool:
-    """Say whether two answers are one; numbers as borders may be rounded."""
-    near = _rounded_alike(first, second)
-    return same(first, second) if near is None else near
-
-
-def _rounded_alike(first: Solution, second: Solution) -> bool | None:
-    """Compare answers whose borders are all numbers; None where they are not."""
-    cases = [*first.cases, *second.cases]
-    ends = [_ends(each) for each in (first, second)]
-    if any(case.when for case in cases) or not all(end.is_number for each in ends for end in each):
-        return None
-    if len(ends[0]) != len(ends[1]):
-        return False
-    # lower ends alternate with upper ones, and whole sizes lie inside them
-    whole = [sp.floor(end) if at % 2 else sp.ceiling(end) for at, end in enumerate(ends[1])]
-    return all(
-        one == two or _near(one, two) or one == inside > 1 for one, two, inside in zip(*ends, whole, strict=True)
-    )
-
-
-def _ends(solution: Solution) -> list[sp.Expr]:
-    return [end for case in solution.cases for each in case.intervals for end in (each.lo, each.hi)]
-
-
-def _near(one: sp.Expr, two: sp.Expr) -> bool:
-    if sp.oo in (one, two) or 0 in (one, two):
-        return False
-    return bool(abs(sp.N(one - two, 20)) <= _half(one) + CLOSE * abs(sp.N(two, 20)))
-
-
-def _half(value: sp.Expr) -> sp.Expr:
-    """Return half a unit of the last digit of a number, zeros at its end not counted, at most 2.5 %."""
-    if not value.is_Rational or 10**MOST_DIGITS % value.q:
-        return sp.S.Zero
-    digits = next(count for count in range(MOST_DIGITS + 1) if 10**count % value.q == 0)
-    zeros = len(str(value)) - len(str(value).rstrip("0")) if digits == 0 else -digits
-    return min(sp.Integer(10) ** zeros / 2, abs(value) / 40)
+        yield closed(Solution(found.relation, found.headline.unknown, numeric)), ""
 
 
 def _remarks(stated: Sequence[Relation], note: str) -> str:
@@ -360,34 +270,21 @@ def _border(stated: Relation, asked: Asked, found: Crossover, exercise: Exercise
     theirs = border(crossover(stated.lhs, "==", stated.rhs, unknown).cases)
     for ours, note in _forms(found, exercise, _values([stated], asked)):
         edge = border(ours.cases)
-        if theirs is not None and edge is not None and _same_border(theirs, edge):
+        if theirs is not None and edge is not None and same_border(theirs, edge):
             sense = relation_text(unknown, ">=" if ours.cases[0].intervals[0].hi == sp.oo else "<=", edge)
             return Verdict(RIGHT, f"This is the border; the condition is {sense}. {note}".strip(), asked)
     return _by_threshold(theirs, asked, found, exercise)
-
-
-def _same_border(theirs: sp.Expr, ours: sp.Expr) -> bool:
-    if theirs.is_number and ours.is_number:
-        return _near(theirs, ours)
-    return not theirs.is_number and same_formula(theirs, ours)
 
 
 def _one_case(theirs: Solution, ours: Solution) -> str | None:
     """Say under which condition an answer without conditions is right: it is one of several cases."""
     bounded = any(each != ALWAYS for case in theirs.cases for each in case.intervals)
     for case in ours.cases if bounded else ():
-        if case.when and case.intervals and _same(_alone(theirs), _alone(replace(ours, cases=(case,)))):
+        if case.when and case.intervals and same_answer(alone(theirs), alone(replace(ours, cases=(case,)))):
             when = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in case.when)
             never = all(each.never for each in ours.cases if each is not case)
             return f"It holds if {when}; otherwise {'no value is enough' if never else 'the answer is another'}."
     return None
-
-
-def _alone(solution: Solution) -> Solution:
-    """Return the one answer that has a border, or two, without its condition."""
-    ends = (case for case in solution.cases if case.intervals and not case.always)
-    chosen = next(ends, solution.cases[0])
-    return replace(solution, cases=(Case((), chosen.intervals),))
 
 
 def _by_threshold(
@@ -398,7 +295,7 @@ def _by_threshold(
         return Verdict(WRONG, UNEXPLAINED, asked)
     if theirs.is_number:
         whole = replace(exercise, asked=(asked,))
-        verdict = number(Number(theirs, max(_half(theirs), abs(theirs) / 10**9), sp.S.One, _base(asked)), whole)
+        verdict = number(Number(theirs, max(half_digit(theirs), abs(theirs) / 10**9), sp.S.One, _base(asked)), whole)
         return verdict if along else _turned(verdict)
     unknown = found.headline.unknown
     edges: dict[sp.Expr, None] = {}
@@ -408,7 +305,7 @@ def _by_threshold(
             edges[edge] = None
         elif edge is not None and same_formula(theirs, edge):
             return Verdict(WRONG, f"This is the border of {to_text(ours.unknown)}, not of {to_text(unknown)}.", asked)
-    values = {name: value for one in asked.settings for name, value in one.values.items()}
+    values = asked.values
     settings = [Setting(edge, values, found.headline.unknown, at=_step(asked)) for edge in edges]
     shorter = [one for each in settings if along and (one := leading(theirs, each, asked)) is not None]
     if shorter and shorter[0].accepted:
@@ -443,8 +340,3 @@ def _base(asked: Asked) -> Unit | None:
 
 def _step(asked: Asked) -> int:
     return asked.settings[-1].at if asked.settings else 0
-
-
-def meets(stated: Sequence[Relation], then: Sequence[Relation], unknown: sp.Expr) -> bool:
-    """Say whether relations and those that are said to follow hold for the same values of an unknown."""
-    return _same(_solved(tuple(stated), unknown), _solved(tuple(then), unknown))

@@ -44,6 +44,11 @@ class Asked:
     elsewhere: tuple[Setting, ...] = ()
 
     @property
+    def values(self) -> dict[sp.Symbol, sp.Expr]:
+        """The values of symbols in any of its settings."""
+        return {name: value for one in self.settings for name, value in one.values.items()}
+
+    @property
     def numbers(self) -> Iterator[tuple[Setting, sp.Expr]]:
         """The settings that have a number, and the number."""
         for each in self.settings:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import sympy as sp
 
 from symscale.errors import NotationError, SymscaleError
+from symscale.exercise.diagnosis import MOST_NAMED, on_other_terms, within
 from symscale.exercise.exercise import Exercise
-from symscale.exercise.judge import MOST_NAMED, on_other_terms, within
 from symscale.exercise.reading import Number, read_answer
 from symscale.exercise.search import Found, search
 from symscale.exercise.setting import Setting

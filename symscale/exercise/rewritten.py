@@ -61,7 +61,7 @@ def otherwise(asked: Asked, one: Exercise) -> Iterator[tuple[str, bool, Setting]
     for name, cost in one.layer.costs.items():
         for what, work in (("FLOPs", cost.total_flops), ("T_math", cost.total_flops / symbol("C"))):
             if asked.what == what and work != 0 and same(setting.expr, work):
-                fewer = sp.simplify(1 - _results(one.layer, name) / cost.total_flops)
+                fewer = sp.cancel(1 - _results(one.layer, name) / cost.total_flops)
                 yield "n - 1 additions for a sum of n products", True, setting.scaled(fewer)
         if asked.what == "T_comms" or asked.what.startswith("bytes_"):
             yield from _alone(setting, one.layer, cost)
@@ -78,7 +78,7 @@ def _alone(setting: Setting, layer: Layer, cost: PassCost) -> Iterator[tuple[str
     """Yield one collective of a pass for all of them, where that is the same part in whichever sizes."""
     parts = [sp.Add(*(received for _, received in each.cost.per_axis)) for each in cost.transfers]
     for transfer, part in zip(cost.transfers, parts, strict=True) if len(parts) > 1 else ():
-        share = sp.simplify(part / sp.Add(*parts))
+        share = sp.cancel(part / sp.Add(*parts))
         if share.is_number:
             words = (
                 f"the {transfer.collective.kind} of {transfer.collective.value} alone, one of {len(parts)} collectives"

@@ -17,7 +17,7 @@ from symscale.quantity import PURE, Dimension, dimension_of, parse_unit
 from symscale.vocabulary import entry
 
 BYTE, SECOND = parse_unit("B").dimension, parse_unit("s").dimension
-#: A byte-for-byte closeness of units alone.
+#: So far a number may be from the value and still be it: rounding of what went in.
 CLOSE = sp.Rational(1, 1000)
 #: What names begin with, and what they measure: M_cache, bytes_X, T_step, W_all, rate_core, intensity_chip.
 STEMS = {"M": BYTE, "bytes": BYTE, "V": BYTE, "T": SECOND, "W": BYTE / SECOND, "C": PURE / SECOND}

@@ -11,12 +11,16 @@ import sympy as sp
 
 from symscale.errors import SymscaleError
 from symscale.exercise.answers import same
-from symscale.exercise.conditions import in_general, is_question, meets, relations
+from symscale.exercise.borders import meets
+from symscale.exercise.conditions import in_general, is_question, relations
 from symscale.exercise.desk import check
+from symscale.exercise.diagnosis import within
 from symscale.exercise.exercise import Exercise
-from symscale.exercise.judge import CLOSE, defined, formula, within
+from symscale.exercise.formulas import defined
+from symscale.exercise.judge import formula
 from symscale.exercise.names import aliases, bounded
 from symscale.exercise.reading import Formula, Number, Relations, read_answer
+from symscale.exercise.units import CLOSE
 from symscale.exercise.verdict import RIGHT, WRONG, Verdict
 from symscale.exercise.wording import JOINED
 from symscale.frozen import dataclass
@@ -99,7 +103,7 @@ class _Reader:
         self.names: dict[sp.Symbol, sp.Expr] = {}
         self.stated: Sequence[Relation] = ()
         self.last: sp.Expr | None = None
-        self.values = {name: value for one in exercise.headline.settings for name, value in one.values.items()}
+        self.values = exercise.headline.values
 
     def line(self, text: str) -> tuple[bool, str]:
         """Say whether a line follows, and if it does not, why."""

@@ -85,7 +85,7 @@ def _in_its_case(asked: Asked, known: Mapping[sp.Symbol, sp.Expr], request: Requ
     if found is None:
         return None
     cases = found.headline.cases
-    if any(each.lo != 0 and each.hi != sp.oo for case in cases for each in case.intervals):
+    if any(each.two_sided for case in cases for each in case.intervals):
         raise SymscaleError(
             f"{asked.what} of {request.id} is bounded on both sides.", hint=f"Ask for the claim: {request.id} claim."
         )

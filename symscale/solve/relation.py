@@ -85,6 +85,11 @@ class Interval(Shown):
         """Whether the interval is a single value."""
         return bool(self.lo == self.hi)
 
+    @property
+    def two_sided(self) -> bool:
+        """Whether there is a border below and one above."""
+        return bool(self.lo != 0 and self.hi != sp.oo)
+
     def __str__(self) -> str:
         return f"{'(' if self.lo_open else '['}{self.lo}, {self.hi}{')' if self.hi_open else ']'}"
 
