@@ -13,7 +13,6 @@ import pytest
 import sympy as sp
 from browser import axe, chromium, opened, resized
 
-from symscale.derivation.regions import direct
 from symscale.derivation.registry import blackboard, ids
 from symscale.derivation.step import Derivation
 from symscale.notation.numbers import format_quantity
@@ -22,7 +21,6 @@ from symscale.page.live import Live
 from symscale.page.page import html
 from symscale.page.steps import ledger_of, steps_of
 from symscale.report.mathml import mathml
-from symscale.report.plain import words
 from symscale.report.prose import equation_latex
 from symscale.report.sheets import in_one_unit
 from symscale.solve.relation import Relation
@@ -114,7 +112,7 @@ def compare(driver: Any, ledger: Recorded, typed: dict[int, sp.Expr]) -> int:
     """Compare every number that the page shows with Python's, and return how many there were."""
     shown = driver.execute_script(NUMBERS, ledger.key)
     in_cells = {each for _, cells in ledger.in_columns.values() for each in cells if isinstance(each, str)}
-    compared = 0
+    count = 0
     for place, (live, relation, when) in ledger.written.items():
         if place in in_cells:
             continue
@@ -130,13 +128,13 @@ def compare(driver: Any, ledger: Recorded, typed: dict[int, sp.Expr]) -> int:
             wanted = format_quantity(found, live.unit, 6)
             bare = text if relation is None or text[0].isdigit() else text[2:]
             assert f"{bare.removeprefix('= ')} {unit}".strip() == wanted, (place, live.expr, typed)
-            compared += 1
+            count += 1
             judged(relation, found, verdict, ledger, live, typed)
     for place, given in ledger.answers.items():
-        compared += answered(driver, place, given, ledger, typed)
+        count += answered(driver, place, given, ledger, typed)
     for unit, cells in ledger.in_columns.values():
-        compared += column(shown, ledger, unit, cells, typed)
-    return compared
+        count += column(shown, ledger, unit, cells, typed)
+    return count
 
 
 def judged(relation: Any, border: sp.Expr, verdict: str, ledger: Any, live: Live, typed: Any) -> None:
@@ -198,47 +196,6 @@ def test_the_numbers_are_pythons_for_many_inputs(driver, folder, name) -> None:
         driver.execute_script(TYPE, "d0", place, f"{number.p}/{number.q}" if number.q != 1 else str(number))
         total += compare(driver, ledger, typed)
     assert total > 100
-
-
-PUT = """
-const board = BOARDS[0], map = board.maps[arguments[2]];
-type(board, map.x[0], String(arguments[0]));
-type(board, map.lead, String(arguments[1]));
-board.near = true;
-refresh(board);
-return byId(`${board.key}-m${arguments[2]}`).dataset.area;
-"""
-
-
-@pytest.mark.parametrize("name", ["serving/regimes", "training/resources", "training/regimes"])
-def test_the_map_of_a_derivation_has_its_areas(driver, folder, name) -> None:
-    """At random points a map names the area that holds there, which Python decides without the solver."""
-    derivation = blackboard(name).derivation
-    figure = next(each for each in derivation.figures if each.map is not None)
-    plane = figure.map
-    ledger = ledger_of("d0", derivation)
-    opened(driver, written(folder, name))
-    number = driver.execute_script("return BOARDS[0].maps.findIndex((each) => each.span.length)")
-    values = {each.symbol: each.start for each in ledger.inputs if each.start is not None} | dict(plane.values)
-    rng = random.Random(name)
-    for _ in range(20):
-        x = sp.Integer(2) ** rng.randint(0, 16)
-        lead = sp.Integer(3) * 2 ** rng.randint(0, 24)
-        wanted = direct(plane, x, plane.y.xreplace({**values, plane.x: x, plane.lead: lead}))
-        found = driver.execute_script(PUT, int(x), int(lead), number)
-        if wanted is not None:
-            assert found == words(plane.areas[wanted].label, derivation.order)
-
-
-@pytest.mark.parametrize("name", ["training/fsdp", "training/mixed", "gpus/zero-3"])
-def test_the_map_of_times_names_the_longest(driver, folder, name) -> None:
-    opened(driver, written(folder, name))
-    rng = random.Random(7)
-    for _ in range(20):
-        area = driver.execute_script(PUT, 2 ** rng.randint(1, 12), 2 ** rng.randint(0, 24), 0)
-        binds = driver.execute_script("return document.querySelector('.binds').textContent")
-        assert area
-        assert binds.startswith(f"{area} binds")
 
 
 def test_numbers_start_as_python_prints_them(driver, folder) -> None:

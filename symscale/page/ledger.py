@@ -54,7 +54,12 @@ class Ledger:
 
         A `relation` is compared at the inputs; a number whose conditions `when` do not hold there does not apply.
         """
-        fields = [self.values(live.own), text(live.unit), self.function(live.expr), self.needs(live.used)]
+        fields = [
+            self.values(live.own, whole=not live.expr.is_Symbol),
+            text(live.unit),
+            self.function(live.expr),
+            self.needs(live.used),
+        ]
         if relation is not None and self.counts(relation.lhs):
             fields.append(
                 f"{{op:{text(relation.op)},f:{self.function(relation.lhs)},needs:{self.needs([relation.lhs])}}}"
@@ -140,11 +145,11 @@ class Ledger:
         names = {name for each in parts for name in each.free_symbols}
         return json.dumps(sorted(self.places[name] for name in names if name in self.places))
 
-    def values(self, own: Values) -> str:
-        """Return the number of a set of values that steps put in."""
+    def values(self, own: Values, whole: bool = True) -> str:
+        """Return the number of a set of values that steps put in, and of what holds of the `whole` step."""
         kept = {self.places[name]: self._row(name, value) for name, value in own if name in self.places}
         rows = [kept[place] for place in sorted(kept)]
-        if rows:
+        if rows and whole:
             rows += self._whole()
         made = ",".join(rows)
         return str(self._settings.setdefault(f"[{made}]", len(self._settings)))

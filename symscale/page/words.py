@@ -56,7 +56,9 @@ def displayed_formula(equation: Relation, order: Order) -> Markup:
 def left_side(equation: Relation, order: Order) -> Markup:
     """Return an equation up to its sign, for a number that stands beside it."""
     left, sign, _ = sides(equation, order)
-    return math(f"{left} {sign}", display=True)
+    before, operator, rest = mathml(f"{left} {sign}", display=True).rpartition("<mo")
+    # a sign at the end of a row would have no space before it
+    return Markup(f'{before}<mspace width="0.28em"/>{operator} lspace="0"{rest}' if operator else rest)
 
 
 def heading(text: str) -> Markup:

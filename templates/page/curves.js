@@ -34,13 +34,23 @@ function drawPlot(board, number) {
     const path = placed.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`);
     if (line.moves && path.length) drawn.append(svg("path", { class: `curve line${line.colour % 6}${line.dashed ? " dashed" : ""}`, d: `M${path.join("L")}` }));
   });
-  dots.forEach((dot, n) => {
-    const [x, y] = [frame.px(dot[0]), frame.py(dot[1])];
+  const placed = dots.map(([a, b]) => [frame.px(a), frame.py(b)]);
+  const taken = placed.filter((each) => each.every(Number.isFinite));
+  placed.forEach(([x, y], n) => {
     if (!Number.isFinite(x) || !Number.isFinite(y)) return;
-    drawn.append(svg("circle", { class: "mark", cx: x, cy: y, r: 4.5 }), svg("text", { class: "label", x: x + 8, y: y + 15 }, String(n + 1)));
+    const [a, b] = beside(x, y, taken, frame);
+    taken.push([a + 4, b - 5]);
+    drawn.append(svg("circle", { class: "mark", cx: x, cy: y, r: 4.5 }), svg("text", { class: "label", x: a, y: b }, String(n + 1)));
   });
   picture.append(axes(frame, plot.xName, plot.yName), drawn);
   box.replaceChildren(picture);
+}
+
+// where the number of a mark stands: below it, above it or at its side, the first place that is on no other
+function beside(x, y, taken, { inner }) {
+  const places = [[8, 15], [-16, -7], [8, -7], [-16, 15], [-4, 22], [-4, -12], [18, 5], [-26, 5]].map(([a, b]) => [x + a, y + b]);
+  const free = ([a, b]) => a > inner.left && a + 14 < inner.right && b - 10 > inner.top && b < inner.bottom && taken.every(([c, d]) => Math.hypot(c - a - 4, d - b + 5) > 15);
+  return places.find(free) || places[0];
 }
 
 function traced(plot, curve, values) {

@@ -255,7 +255,7 @@ function bindingWords(rows, values, most, complete) {
     const slowest = axes.reduce((a, b) => (compare(a[1], b[1]) >= 0 ? a : b));
     where = `, ${slowest[0][0]} the slowest`;
   }
-  return `${longest.join(" and ")} ${longest.length > 1 ? "bind" : "binds"}${where}`;
+  return `${longest.join(" and ")} ${longest.length > 1 || longest[0].includes(" and ") ? "bind" : "binds"}${where}`;
 }
 
 // ---------------------------------------------------------------- one pass over a derivation
@@ -289,7 +289,8 @@ function summarise(board, binding) {
   const count = (kind) => board.root.querySelectorAll(`.verdict.${kind}`).length;
   const holds = count("holds"), fails = count("fails");
   const parts = [...new Set(binding)];
-  if (holds + fails) parts.push(`${holds} of ${holds + fails} conditions ${holds + fails === 1 ? "holds" : "hold"}`);
+  if (holds + fails === 1) parts.push(holds ? "The condition holds" : "The condition does not hold");
+  else if (holds + fails) parts.push(`${holds} of ${holds + fails} conditions hold`);
   const text = parts.length ? `${parts.join("; ")}.` : "";
   if (output.textContent !== text) output.textContent = text;
 }

@@ -184,7 +184,8 @@ function drawMap(board, number) {
   const shapes = svg("g", { "clip-path": `url(#${clip})` });
   map.areas.forEach((area, n) => shapes.append(...areaShapes(columns, n, frame)));
   picture.append(shapes);
-  map.areas.forEach((area, n) => picture.append(...areaLabel(columns, n, frame, area[0])));
+  const taken = [{ x: frame.px(point.x), y: frame.py(point.y), half: 8 }];
+  map.areas.forEach((area, n) => picture.append(...areaLabel(columns, n, frame, area[0], taken)));
   picture.append(axes(frame, xName, map.yName || ""));
   const at = piecesAt(map, point.values).findIndex((pieces) => pieces.some(([low, high]) => low <= point.y && point.y <= high));
   picture.append(svg("path", { class: "cross", d: `M${frame.px(point.x)} ${frame.inner.top}V${frame.inner.bottom}M${frame.inner.left} ${frame.py(point.y)}H${frame.inner.right}` }));
@@ -243,17 +244,22 @@ function areaShapes(columns, area, frame) {
   return shapes;
 }
 
-function areaLabel(columns, area, frame, text) {
+// the name of an area where it has most room, on no other name and not on the point; none where there is no room
+function areaLabel(columns, area, frame, text, taken) {
   let best = null;
+  const half = 3.6 * text.length;
+  const inside = (x, y) => columns.every((each) => Math.abs(each.at - x) > half + 3 || each.areas[area].some(([low, high]) => frame.py(high) < y - 14 && y + 6 < frame.py(low)));
+  const free = (x, y) => inside(x, y) && taken.every((each) => Math.abs(each.x - x) > each.half + half + 6 || Math.abs(each.y - y) > 20);
   for (const column of columns) {
     for (const [low, high] of column.areas[area]) {
       const bottom = Math.min(frame.py(low), frame.inner.bottom), top = Math.max(frame.py(high), frame.inner.top);
-      const room = Math.min(column.at - frame.inner.left, frame.inner.right - column.at) - 3.6 * text.length;
-      if (room > 0 && bottom - top > 26 && (!best || bottom - top + Math.min(room, 60) > best.size)) {
+      const room = Math.min(column.at - frame.inner.left, frame.inner.right - column.at) - half;
+      if (room > 0 && bottom - top > 26 && free(column.at, (top + bottom) / 2 + 4) && (!best || bottom - top + Math.min(room, 60) > best.size)) {
         best = { size: bottom - top + Math.min(room, 60), x: column.at, y: (top + bottom) / 2 + 4 };
       }
     }
   }
+  if (best) taken.push({ x: best.x, y: best.y, half });
   return best ? [svg("text", { class: "label", x: best.x, y: best.y, "text-anchor": "middle" }, text)] : [];
 }
 
