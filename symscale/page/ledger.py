@@ -190,6 +190,7 @@ class Ledger:
             "key": text(self.key),
             "chip": text(self.setting.chip.title),
             "kind": text(self.setting.kind),
+            "dtypes": json.dumps(self.dtypes),
             "refused": json.dumps(self._refused, ensure_ascii=False).replace("<", "\\u003c"),
             "inputs": f"[{','.join(map(_input, self.inputs))}]",
             "settings": f"[{','.join(self._settings)}]",

@@ -140,6 +140,10 @@ function listen(board) {
   board.inputs.forEach((_, place) => {
     const element = field(board, place);
     Object.assign(element, { autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 80 });
+    const fault = Object.assign(document.createElement("p"), { className: "fault", id: `${board.key}-e${place}`, hidden: true });
+    fault.setAttribute("role", "alert");
+    element.after(fault);
+    element.setAttribute("aria-describedby", fault.id);
     showStart(board, place);
     element.addEventListener("input", () => type(board, place, element.value));
     element.addEventListener("blur", () => {
@@ -159,6 +163,7 @@ function listen(board) {
   offerChips(chips);
   chips.addEventListener("change", () => choose(board, chips.value));
   const dtypes = panel.querySelector(".dtypes");
+  if (dtypes) dtypes.append(...board.dtypes.map((each) => new Option(each, each)));
   if (dtypes) dtypes.addEventListener("change", () => chooseDtype(board, dtypes.value));
   panel.querySelector(".reset").addEventListener("click", () => reset(board));
   board.maps.forEach((map, number) => {
