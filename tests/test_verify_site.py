@@ -1,4 +1,4 @@
-"""The docs site in Chromium, from file://: no network, no complaint, and a search that finds (`make verify`)."""
+"""The docs site in Chromium, from file:// and under a path: no network, no complaint, a search that finds."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
-from browser import axe, chromium
+from browser import READY, axe, chromium
 
 pytestmark = pytest.mark.verify
 
@@ -37,13 +40,45 @@ axe.run(document.querySelector('article'), {runOnly: ['wcag2a', 'wcag2aa']}).the
 DESKTOP, PHONE = (1280, 900), (360, 740)
 
 
+class Served(SimpleHTTPRequestHandler):
+    """Files of a folder, and the site's own page for what is not there, as hosts of pages serve it."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        page = (Path(self.directory) / "symscale" / "404.html").read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(page)
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ThreadingHTTPServer]:
+    folder = tmp_path_factory.mktemp("server")
+    made = ThreadingHTTPServer(("127.0.0.1", 0), partial(Served, directory=str(folder)))
+    Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def address(server: ThreadingHTTPServer) -> str:
+    return f"http://127.0.0.1:{server.server_port}/symscale/"
+
+
+@pytest.fixture(scope="module")
+def site(server: ThreadingHTTPServer) -> Path:
     pytest.importorskip("material", reason="mkdocs-material is not installed, so the site was not built")
-    folder = tmp_path_factory.mktemp("site")
+    folder = Path(server.RequestHandlerClass.keywords["directory"]) / "symscale"  # type: ignore[attr-defined]
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SITE_URL": address(server)},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -96,6 +131,25 @@ def test_the_search_finds_from_a_file(site: Path, browser: Any) -> None:
     found = [each.get_attribute("textContent") for each in browser.find_elements(By.CSS_SELECTOR, results)]
     assert "What the model leaves out" in found
     assert not list(asked(browser))
+
+
+@pytest.mark.parametrize("page", ["how-to/chip.html", "nowhere/at/all.html"])
+def test_a_site_under_a_path(site: Path, server: ThreadingHTTPServer, browser: Any, page: str) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    browser.get(address(server) + page)
+    assert (browser.title == "symscale") == page.startswith("nowhere")
+    links = browser.execute_script("return [...document.querySelectorAll('article a, nav a')].map((each) => each.href)")
+    assert all(each.startswith(address(server)) for each in links if "127.0.0.1" in each)
+    broken = "[...document.images].filter((each) => each.complete && !each.naturalWidth).length"
+    assert browser.execute_script(f"return {broken}") == 0
+    browser.find_element(By.CSS_SELECTOR, "input.md-search__input").send_keys("stragglers")
+    found = "article.md-search-result__article"
+    WebDriverWait(browser, 20).until(lambda each: each.find_elements(By.CSS_SELECTOR, found))
+    browser.get(address(server) + "live/training-fsdp.html")
+    WebDriverWait(browser, 20).until(lambda each: each.execute_script(READY))
+    assert browser.execute_script("return byId('d0-n15').textContent") == "2550"
 
 
 def asked(browser: Any) -> Iterator[str]:
