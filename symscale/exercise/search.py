@@ -76,7 +76,7 @@ def _two(start: Setting, besides: Readings) -> Iterator[Found]:
         for one in kind(start):
             for other in (*several[at + 1 :], *besides):
                 for each in other(one.setting):
-                    both = kind in HARMLESS and other in HARMLESS
+                    both = kind in HARMLESS and other in HARMLESS and other not in besides
                     yield Found((one, each), each.setting, harmless=both, rank=at)
 
 
