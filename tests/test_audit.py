@@ -15,10 +15,11 @@ from symscale.errors import NotationError, SymscaleError
 from symscale.paper.audit.claims import Spelling, claims
 from symscale.paper.audit.judged import Report, audited
 from symscale.paper.audit.macros import definitions, expanded
+from symscale.paper.audit.mathml import mathml_latex
 from symscale.paper.audit.renames import original
 from symscale.paper.audit.statements import statements, unit_of
 from symscale.paper.audit.tidied import tidied
-from symscale.paper.audit.typst import as_latex
+from symscale.paper.audit.typst import as_latex, lets
 from symscale.paper.comments import LATEX, MARKDOWN, TYPST, Syntax
 from symscale.paper.dialect import LATEX as LATEX_DIALECT
 from symscale.paper.dialect import MARKDOWN as MARKDOWN_DIALECT
@@ -539,14 +540,67 @@ def test_the_unit_that_words_begin_with(words: str, unit: str) -> None:
 @pytest.mark.parametrize(
     ("typst", "latex"),
     [
-        ('frac(B, X) >= (b C)/(2 W_"ici")', r"\frac{B}{X} \ge  (b C)/(2 W_\text{ici})"),
-        ("sqrt(frac(a, b)) dot max(x, y)", r"\sqrt{\frac{a}{b}} \cdot  \max (x, y)"),
-        ("alpha <= FLOPs", r"\alpha  \le  \text{FLOPs}"),
-        ("frac(a", r"\frac{a}"),
+        ('frac(B, X) >= (b C)/(2 W_"ici")', r"\frac{B}{X}\ge\frac{bC}{2W_{\text{ici}}}"),
+        ("sqrt(frac(a, b)) dot max(x, y)", r"\sqrt{\frac{a}{b}}\cdot\max(x,y)"),
+        ("4 B D F / X C", r"4BD\frac{F}{X}C"),
+        ("1/W(1 - x) (1 - y)", r"\frac{1}{W(1-x)}(1-y)"),
+        ('a/b/c^2_"x" + lr([x - 1], size: #150%)', r"\frac{\frac{a}{b}}{c^{2}_{\text{x}}}+[x-1]"),
+        ("attach(T, b: x, t: 2) quad root(3, y) infinity", r"T_{x}^{2}\quad\sqrt[3]{y}\infty"),
+        ('cases(a &"if" x, b &"otherwise")', r"\begin{cases}a&\text{if}x\\b&\text{otherwise}\end{cases}"),
+        ('bold(upright(x)) cal(B) upright("ab") ⌈x⌉', r"\mathbf{x}\mathcal{B}\text{ab}\lceilx\rceil"),
+        ("per(a + 1, Wx) #Wx", r"\frac{a+1}{W_{\text{x}}}W_{\text{x}}"),
     ],
 )
 def test_typst_in_latex(typst: str, latex: str) -> None:
-    assert as_latex(typst) == latex
+    defined = lets('#let Wx = $W_"x"$\n#let per(a, b) = $frac(a, #b)$\n')
+    assert as_latex(typst, defined).replace(" ", "") == latex
+
+
+@pytest.mark.parametrize(
+    ("typst", "said"),
+    [
+        ("alpha <= FLOPs", "Typst has no FLOPs"),
+        ("frac(a", "never closed"),
+        ("(a", "never closed"),
+        ("frac(a)", "lacks an argument"),
+        ("mat(1, 2; 3, 4)", "A matrix is no formula"),
+        ("x_a(b)", "It is not clear"),
+        ("#sys.version", "is not read"),
+        ("a /", "missing at the end"),
+        ("x", "goes in circles"),
+        ("(" * 99 + "a" + ")" * 99, "nested more than"),
+    ],
+)
+def test_typst_that_is_not_read_is_named(typst: str, said: str) -> None:
+    defined = lets("#let y = $z z$\n#let z = $y y$\n")
+    with pytest.raises(NotationError, match=said):
+        as_latex("y" if said == "goes in circles" else typst, defined)
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("<math><mi>x</mi><mo>&le;</mo><msqrt><mn>2</mn><mi>y</mi></msqrt></math>", r"x\le\sqrt{2y}"),
+        ('<math><msub><mi mathvariant="script">B</mi><mi>i</mi></msub></math>', r"\mathcal{B}_{i}"),
+        ("<math><mfrac><mn>1,000</mn><msup><mi>y</mi><mn>2</mn></msup></mfrac></math>", r"\frac{1{,}000}{y^{2}}"),
+        (
+            '<math><semantics><mi>q</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math>',
+            "x^2",
+        ),
+        ("<math><mtable><mtr><mtd><mi>x</mi></mtd><mtd><mo>=</mo></mtd></mtr></mtable></math>", "x&="),
+    ],
+)
+def test_mathml_in_latex(text: str, latex: str) -> None:
+    assert mathml_latex(text).replace(" ", "") == latex
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<math><mi>x</math>", "<math><mmultiscripts/></math>", "<math>" + "<mrow>" * 99 + "</mrow>" * 99 + "</math>"],
+)
+def test_mathml_that_is_not_read_is_named(text: str) -> None:
+    with pytest.raises(NotationError):
+        mathml_latex(text)
 
 
 def test_units_of_siunitx() -> None:

@@ -68,7 +68,11 @@ _GREEK_NAMES = """
     varepsilon vartheta varphi ell
 """
 GREEK = frozenset(_GREEK_NAMES.split())
-_LETTERS = dict(zip("αβγδεζηθικλμνξοπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK_NAMES.split(), strict=False)) | {"µ": "mu"}
+_LETTERS = dict(zip("αβγδεζηθικλμνξοπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK_NAMES.split(), strict=False)) | {
+    "µ": "mu",
+    "ϵ": "epsilon",
+    "ϕ": "phi",
+}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 _OPENING = {"LPAR": "RPAR", "LBRACE": "RBRACE", "LCEIL": "RCEIL", "LFLOOR": "RFLOOR"}
@@ -328,7 +332,9 @@ class _Lexer:
         return found
 
     def finish(self, base: str, parts: list[str], position: int, end: int, split: bool) -> int:
-        if base.lower() in FUNCTIONS and (not parts or base.lower() == "log"):
+        # Ln with no argument is a product where letters side by side are one: L and n
+        applied = base.islower() or not (split and self.implicit) or _OPENS_ARGUMENTS.match(self.text, end)
+        if base.lower() in FUNCTIONS and (not parts or base.lower() == "log") and applied:
             return self.function(base.lower(), parts, position, end)
         names = self.split(base, position) if split and self.implicit else [base]
         for name in names[:-1]:

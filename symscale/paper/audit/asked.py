@@ -24,7 +24,7 @@ from symscale.solve.relation import Relation
 PIECES = ("claim", "step", "value")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def asked(request: Request) -> Exercise:
     """Return what a tag names as an exercise. Raises SymscaleError with the closest ids, steps or quantities."""
     if request.piece not in PIECES:

@@ -14,12 +14,13 @@ from symscale.paper.audit.asked import names_in
 from symscale.paper.audit.formulas import Formula, Unclosed, formulas
 from symscale.paper.audit.macros import LONGEST, Macro, expanded
 from symscale.paper.audit.masked import Tag, masked
+from symscale.paper.audit.mathml import mathml_latex
 from symscale.paper.audit.normal import normal
 from symscale.paper.audit.prose import numbers, unit_after
 from symscale.paper.audit.renames import original
 from symscale.paper.audit.statements import Statement, statements
 from symscale.paper.audit.tidied import goes_on, measured, plain, rows, shown_row
-from symscale.paper.audit.typst import as_latex
+from symscale.paper.audit.typst import Let, as_latex
 from symscale.paper.blocks import document
 from symscale.paper.comments import TYPST, Syntax
 from symscale.paper.request import read_request
@@ -58,6 +59,7 @@ class Spelling:
 
     macros: tuple[tuple[str, Macro], ...] = ()
     renames: tuple[tuple[str, str], ...] = ()
+    lets: tuple[tuple[str, Let], ...] = ()
 
     def of(self, tag: Tag) -> Spelling:
         """Return the spelling with what a tag renames besides, for the symbols of its derivation alone."""
@@ -106,6 +108,7 @@ class _Text:
         self.lines = [0, *(each.end() for each in _LINE_END.finditer(text))]
         self.words = [each.span() for each in re.finditer(r"\S+", self.text)]
         self.taken: set[int] = set()
+        self.unread: dict[int, SymscaleError] = {}
         self.cut: dict[Formula, list[tuple[int, str]]] = {}
         self.known: dict[tuple[int, str, Spelling], tuple[Claim, ...]] = {}
 
@@ -174,11 +177,24 @@ class _Text:
     def rows(self, formula: Formula) -> list[tuple[int, str]]:
         """Return the rows of a formula that state something, with the places where they begin."""
         if formula not in self.cut:
+            if formula.mathml:
+                self.cut[formula] = list(self.columns(formula))
+                return self.cut[formula]
             body = self.text[formula.first : formula.last]
             # Typst ends a row with one backslash and a blank
             body = re.sub(r"\\\s", r"\\\\", body) if self.syntax is TYPST else body
             self.cut[formula] = list(_lines(body, formula.first))
         return self.cut[formula]
+
+    def columns(self, formula: Formula) -> Iterator[tuple[int, str]]:
+        """Yield the rows of a formula of MathML in LaTeX, each at a place of its own."""
+        try:
+            latex = mathml_latex(self.source[formula.start : formula.end])
+        except SymscaleError as error:
+            self.unread[formula.first] = error
+            latex = self.source[formula.first : formula.last]
+        for number, (_, row) in enumerate(_lines(latex, 0)):
+            yield formula.first + number, row
 
     def take(self, formula: Formula, only: int | None = None) -> tuple[Claim, ...]:
         """Return what the rows of a formula state, or one of them, which have a tag then."""
@@ -253,9 +269,11 @@ class _Text:
             row = rf"{row} \text{{ {unit}}}"
         shown = _one_line(shown_row(row))
         try:
+            if at in self.unread:
+                raise self.unread[at]
             if len(row) > LONGEST:
                 raise SymscaleError(f"This formula has more than {LONGEST:,} letters.", hint="State the result alone.")
-            row = as_latex(row) if self.syntax is TYPST else row
+            row = as_latex(row, dict(self.spelling.lets)) if self.syntax is TYPST else row
             found, side = statements(self.spelling.read(row), side)
         except SymscaleError as error:
             return Claim(at, shown, (), error), side

@@ -12,7 +12,9 @@ from symscale.paper.comments import LATEX, MARKDOWN, TYPST, Syntax
 ENVIRONMENTS = (
     "equation|align|gather|multline|flalign|alignat|eqnarray|displaymath|math|dmath|dgroup|IEEEeqnarray|empheq"
 )
-_OPENS = re.compile(rf"\\begin\s*\{{(?P<env>(?:{ENVIRONMENTS})\*?)\}}|\\\[|\\\(|\$\$?|\\.", re.DOTALL)
+_OPENS = re.compile(
+    rf"\\begin\s*\{{(?P<env>(?:{ENVIRONMENTS})\*?)\}}|\\\[|\\\(|\$\$?|\\.|(?P<math><math\b[^<>]*>)", re.DOTALL
+)
 #: Markdown takes brackets with backslashes for brackets; a line that has nothing else opens a display.
 _LONE = re.compile(r"[ \t>]*\\\[[ \t]*\r?\n")
 _PARAGRAPH = re.compile(r"\n[ \t>]*\r?\n")
@@ -20,13 +22,14 @@ _PARAGRAPH = re.compile(r"\n[ \t>]*\r?\n")
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula from `start` to `end` of a text; its maths stands between `first` and `last`."""
+    """A formula from `start` to `end` of a text; its maths stands between `first` and `last`, or is MathML."""
 
     start: int
     end: int
     first: int
     last: int
     display: bool
+    mathml: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,11 @@ def formulas(text: str, syntax: Syntax) -> Iterator[Formula | Unclosed]:
     while (found := _OPENS.search(text, at)) is not None:
         at = found.end()
         mark = found[0]
-        if found["env"]:
+        if found["math"]:
+            close = "</math>"
+            if syntax is LATEX:
+                continue
+        elif found["env"]:
             close = rf"\end{{{found['env']}}}"
         elif mark in (r"\[", r"\("):
             if syntax is MARKDOWN and not (mark == r"\[" and _alone(text, found)):
@@ -66,7 +73,8 @@ def formulas(text: str, syntax: Syntax) -> Iterator[Formula | Unclosed]:
             yield Unclosed(found.start(), close)
             continue
         whole = end + len(close)
-        yield Formula(found.start(), whole, at, end, mark not in ("$", r"\("))
+        displayed = 'display="block"' in mark if found["math"] else mark not in ("$", r"\(")
+        yield Formula(found.start(), whole, at, end, displayed, bool(found["math"]))
         at = whole
 
 

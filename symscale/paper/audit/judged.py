@@ -78,7 +78,7 @@ def audited(file: Path, renames: Sequence[str] = ()) -> Report:
             read = document(file)
         except SymscaleError as error:
             return Report((Finding(file, 0, "", fault=str(error)),), (), ())
-        spelling = Spelling(tuple(read.macros.items()), style.renames)
+        spelling = Spelling(tuple(read.macros.items()), style.renames, tuple(read.lets.items()))
         return _report(read, [(each, claims(each.text, each.syntax, spelling)) for each in read.sources])
 
 

@@ -167,7 +167,7 @@ class _Reader:
         body, self.at = argument(self.text, self.at)
         # what is set upright may be maths: T_{math}
         maths = token in _UPRIGHT and not re.fullmatch(r"[A-Za-z0-9 ,./-]*", body)
-        return self.inside(body) if maths else rf"\text{{{body}}}"
+        return self.inside(body) if maths else rf"\text{{{body}}}" if body else " "
 
     def fonted(self, font: str, rest: str) -> str:
         r"""Return the rest of a group behind `\rm` and the like."""
@@ -176,6 +176,9 @@ class _Reader:
 
     def scripts(self, sign: str) -> str:
         """Return an index and an exponent, the index first."""
+        while self.pieces and not self.pieces[-1].strip():
+            self.pieces.pop()
+        self.pieces[-1:] = [each.rstrip() for each in self.pieces[-1:]]
         said = {sign: self.script(sign)}
         follows = self.text[self.at :].lstrip()[:1]
         if follows in ("^", "_") and follows != sign:

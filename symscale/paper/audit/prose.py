@@ -16,7 +16,7 @@ from symscale.quantity.unit import parse_quantity
 _SILENT = re.compile(
     r"\\(?:(?:eq|page|auto|name|c|C|v)?ref|cite\w*|label|input|include\w*|bibliography\w*|begin|end|usepackage"
     r"|documentclass|[hv]space\*?|url|href|caption|section|subsection)\s*(?:\[[^\]\n]*\])*\s*\{[^{}\n]*\}"
-    r"|</?[A-Za-z][\w:-]*(?:\s[^<>]*)?>"
+    r"|</?[A-Za-z][\w:-]*(?:\s[^<>]*)?>|#[A-Za-z][\w.]*\([^()\n]*\)"
 )
 #: Digits in groups of three: 73 440, with room of any kind.
 _SPACED = r"\d{1,3}(?:(?:\\[,;: ]|\\thinspace|~|[ \u00a0\u2009\u202f])\d{3})+(?![\d.])(?:\.\d+)?"

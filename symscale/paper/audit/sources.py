@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.paper.audit.macros import Macro, definitions
 from symscale.paper.audit.masked import masked
+from symscale.paper.audit.typst import Let, lets
 from symscale.paper.comments import LATEX, MARKDOWN, SUFFIXES, TYPST, Syntax, syntax_of
 from symscale.paper.held import read
 
@@ -65,6 +67,7 @@ class Document:
     sources: tuple[Source, ...]
     macros: dict[str, Macro]
     notes: tuple[Note, ...]
+    lets: Mapping[str, Let] = field(default_factory=dict)
 
 
 def document(file: Path) -> Document:
@@ -80,7 +83,8 @@ def document(file: Path) -> Document:
     syntax = syntax_of(file)
     first = Source(file, _text(file), syntax)
     if syntax is not LATEX:
-        return Document((first,), _defined((first,)), ())
+        defined = lets(masked(first.text, TYPST).text) if syntax is TYPST else {}
+        return Document((first,), _defined((first,)), (), defined)
     reader = _Tree(file.parent)
     reader.add(first, 0)
     return Document(tuple(reader.sources), reader.macros, tuple(reader.notes))

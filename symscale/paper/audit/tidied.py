@@ -26,7 +26,9 @@ _GROUPED = re.compile(r"(?<=\d)\\thinspace(?=\s*\d{3}(?!\d))")
 _INDEX = re.compile(r"_\s*(?:\\text\s*)?\{(?:[^{}]|\{[^{}]*\})*\}")
 #: Lines of a formula in braces; a product that would read as two million millions.
 _INNER_LINE = re.compile(r"\\\\(?:\[[^\]]*\])?|\\cr(?![A-Za-z])")
-_PREFIX_LIKE = re.compile(r"(?<![\w.])(\d+)([A-Za-jl-z])(?=\s*(?:$|[=<>&]|\\(?:q?quad|text|l|g|[,; ])))")
+_PREFIX_LIKE = re.compile(
+    r"(?<![\w.])(\d+)(?:\s*(?![hs])([A-Za-jl-z])|([hs]))(?=\s*(?:$|[=<>&]|\\(?:q?quad|text|l|g|[,; ])))"
+)
 _NESTED = re.compile(
     r"\\(?:begin|end)\s*\{(?:aligned|split|gathered|alignedat|multlined|subequations)\}(?:\s*\{\d+\}|\[[tbc]\])?"
 )
@@ -39,8 +41,8 @@ _SAME = re.compile(
 _ABOVE = re.compile(r"\\(?:gtrsim|gtrapprox|geqq|eqslantgtr)(?![A-Za-z])|≳")
 _BELOW = re.compile(r"\\(?:lesssim|lessapprox|leqq|eqslantless)(?![A-Za-z])|≲")
 _GOES_ON = re.compile(
-    r"(?:\\q?quad(?![A-Za-z])|\\[,;:! ]|~|\s)*(?:[-+*/]|\\(?:cdot|times)(?![A-Za-z])"
-    r"|\\(?:text|mbox|mathrm)\s*\{\s*(?:if|for|when|where|provided|as long as)\b"
+    r"(?:\\?q?quad(?![A-Za-z])|\\[,;:! ]|~|\s)*(?:[-+*/]|\\(?:cdot|times)(?![A-Za-z])"
+    r"|(?:\\(?:text|mbox|mathrm)\s*\{|\")\s*(?:if|for|when|where|provided|as long as)\b"
     r"|(?:\\left)?\([^()]*(?:\\(?:ll|gg)(?![A-Za-z])|<<|>>)[^()]*\)\s*$)"
 )
 _PREFIXES = {"kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "exa": "E", "milli": "m", "micro": "µ"}
@@ -95,7 +97,7 @@ def tidied(row: str) -> str:
     text = _SPACES.sub(" ", _INNER_LINE.sub(" ", _WORDLESS.sub(" ", text)))
     for pattern, sign in ((_SAME, "="), (_ABOVE, r"\\ge "), (_BELOW, r"\\le ")):
         text = pattern.sub(sign, text)
-    text = _PREFIX_LIKE.sub(r"\1 \\cdot \2", re.sub(r"\s+", " ", text).strip())
+    text = _PREFIX_LIKE.sub(r"\1 \\cdot \2\3", re.sub(r"\s+", " ", text).strip())
     return re.sub(r"(?:\\[,;:! ]|\s|~)*[.,;](?:\\[,;:! ]|\s)*$", "", text)
 
 
