@@ -18,7 +18,7 @@ from symscale.exercise.reading import Formula, Number
 from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
 from symscale.exercise.slips import TOGETHER
-from symscale.exercise.units import CLOSE, by_unit, in_named_time, unit_fits
+from symscale.exercise.units import CLOSE, by_unit, in_named_time, unit_fits, with_its_unit
 from symscale.exercise.verdict import LEADING, RIGHT, UNEXPLAINED, WRONG, Verdict
 from symscale.notation.numbers import format_number
 from symscale.notation.text import to_text
@@ -40,10 +40,11 @@ def number(answer: Number, exercise: Exercise) -> Verdict:
     answer = in_named_time(answer, asked)
     for setting, value in found:
         if (_close(answer, value) or _whole(answer, value, asked)) and unit_fits(answer, setting):
-            return _found(answer, value, asked)
+            return _found(answer, value, asked, setting)
     exact = _exact(asked)
     if exact is not None and (_close(answer, exact) or _whole(answer, exact, asked)) and unit_fits(answer, found[0][0]):
-        return Verdict(RIGHT, f"It is {format_number(exact, 6)} without the limits of the derivation.", asked)
+        shown = with_its_unit(exact, found[0][0], answer.unit)
+        return Verdict(RIGHT, f"It is {shown} without the limits of the derivation.", asked)
     for setting, value in found:
         verdict = by_unit(answer, setting, value, asked)
         if verdict is not None:
@@ -66,9 +67,9 @@ def _two_sided(asked: Asked) -> bool:
     return any(each.two_sided for each in intervals)
 
 
-def _found(answer: Number, value: sp.Expr, asked: Asked) -> Verdict:
+def _found(answer: Number, value: sp.Expr, asked: Asked, setting: Setting) -> Verdict:
     """Return the verdict on the right number; a border that is named, X = 47,058, says nothing of its side."""
-    said, kind, ratio = _rounding(answer, value), RIGHT, _ratio(answer.value, value)
+    said, kind, ratio = _rounding(answer, value, setting), RIGHT, _ratio(answer.value, value)
     if asked.optimum is not None and asked.optimum.integers and not answer.value.is_Integer:
         kind, said = LEADING, "It is the best of all real sizes; the best whole size is asked for."
     side = _bound(asked)
@@ -150,8 +151,8 @@ def _said_elsewhere(one: Setting, asked: Asked, exercise: Exercise) -> str:
     return f"Step {one.at} says this of {asked.what} ({title}), which is not what is asked for." if title else ""
 
 
-def _rounding(answer: Number, value: sp.Expr) -> str:
-    return "" if answer.value == value else f"It is {format_number(value, 6)} to six digits."
+def _rounding(answer: Number, value: sp.Expr, setting: Setting) -> str:
+    return "" if answer.value == value else f"It is {with_its_unit(value, setting, answer.unit)} to six digits."
 
 
 def _ratio(left: sp.Expr, right: sp.Expr) -> float | None:
@@ -208,7 +209,9 @@ def _in_numbers(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None
         return None
     if abs(sp.N(value - wanted, 20)) > CLOSE * abs(sp.N(wanted, 20)):
         return None
-    return Verdict(RIGHT, f"With the numbers it is {format_number(wanted, 6)}.", asked, ratio=float(value / wanted))
+    return Verdict(
+        RIGHT, f"With the numbers it is {with_its_unit(wanted, setting)}.", asked, ratio=float(value / wanted)
+    )
 
 
 def leading(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:

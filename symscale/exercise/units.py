@@ -13,12 +13,16 @@ from symscale.exercise.exercise import Asked
 from symscale.exercise.reading import Number
 from symscale.exercise.setting import Setting
 from symscale.exercise.verdict import RIGHT, UNIT, Verdict
-from symscale.quantity import PURE, Dimension, dimension_of, parse_unit
+from symscale.notation.numbers import format_number, format_quantity
+from symscale.quantity import PURE, Dimension, Unit, dimension_of, parse_unit
 from symscale.vocabulary import entry
 
 BYTE, SECOND = parse_unit("B").dimension, parse_unit("s").dimension
 #: So far a number may be from the value and still be it: rounding of what went in.
 CLOSE = sp.Rational(1, 1000)
+JOULE = parse_unit("J").dimension
+#: The units that numbers of these dimensions are shown in.
+UNITS = {SECOND: "s", BYTE: "B", BYTE / SECOND: "B/s", JOULE: "J", PURE / BYTE: "FLOP/B"}
 #: What names begin with, and what they measure: M_cache, bytes_X, T_step, W_all, rate_core, intensity_chip.
 STEMS = {"M": BYTE, "bytes": BYTE, "V": BYTE, "T": SECOND, "W": BYTE / SECOND, "C": PURE / SECOND}
 STEMS |= {"rate": PURE / SECOND, "intensity": PURE / BYTE}
@@ -51,6 +55,34 @@ def dimension(setting: Setting) -> Dimension | None:
         return None  # a number among the symbols may be of any unit
     found = _by_formula(setting)
     return found if found == PURE or found in STEMS.values() else None
+
+
+def unit_for(setting: Setting) -> str:
+    """Return the unit of a number: as the step has it, of its symbol, or of the dimension of its formula."""
+    if setting.unit:
+        return setting.unit
+    row = entry(setting.name)
+    if row is not None and row.unit:
+        return row.unit
+    if setting.name.startswith("FLOPs"):
+        return "FLOP"
+    if setting.name in TIMES:
+        return setting.name
+    measured = dimension(setting)
+    given = setting.used.values()
+    if measured == SECOND and given and not rated(setting) and all(each.is_Integer for each in given):
+        return ""  # in the times that are given, as counts
+    if measured == PURE / SECOND:
+        peaks = any(each.name.partition("_")[0] == "C" for each in setting.expr.free_symbols)
+        return "FLOP/s" if setting.name.startswith("C_") or peaks else "1/s"
+    return UNITS.get(measured, "") if measured is not None else ""
+
+
+def with_its_unit(value: sp.Expr, setting: Setting, unit: Unit | None = None) -> str:
+    """Return a number to six digits with its unit: the one that an answer has, or that of what it is the value of."""
+    if unit is not None and unit.word and unit.dimension:
+        return f"{format_number(value / unit.factor, 6)} {unit.word}"
+    return format_quantity(value, unit_for(setting), 6)
 
 
 def rated(setting: Setting) -> bool:

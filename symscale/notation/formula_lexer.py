@@ -68,7 +68,7 @@ _GREEK_NAMES = """
     varepsilon vartheta varphi ell
 """
 GREEK = frozenset(_GREEK_NAMES.split())
-_LETTERS = dict(zip("αβγδεζηθικλμνξοπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK_NAMES.split(), strict=False)) | {
+GREEK_LETTERS = dict(zip("αβγδεζηθικλμνξοπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK_NAMES.split(), strict=False)) | {
     "µ": "mu",
     "ϵ": "epsilon",
     "ϕ": "phi",
@@ -81,7 +81,7 @@ _ENDS_OPERAND = frozenset({"NUMBER", "NAME", "PERCENT"}) | _CLOSING
 _STARTS_OPERAND = frozenset({"NUMBER", "NAME", "FUNC", "ROOT", "NTHROOT", "FRAC"}) | frozenset(_OPENING)
 
 _TEXT = r"\\(?:text|mathrm|textrm|mathsf|mathit|textit|mathbf|operatorname)\s*\{([^{}]*)\}"
-_GREEK_LETTERS = "".join(_LETTERS)
+_GREEK_LETTERS = "".join(GREEK_LETTERS)
 _SKIP = re.compile(
     r"(?:[ \t\r\f\v\u00a0\u2009\u202f]+|\\[,;:!> ]|~"
     r"|\\(?:left|right|middle|[bB]igg?[lrm]?|q?quad|displaystyle)(?![A-Za-z]))+"
@@ -283,7 +283,7 @@ class _Lexer:
             self.put("NUMBER", text_word.strip(), match.start())
             return match.end()
         if letter is not None:
-            word = _LETTERS[letter]
+            word = GREEK_LETTERS[letter]
         elif text_word is not None:
             word = "_".join(self.words(text_word, match.start()))
         base = command or word or ""
@@ -325,7 +325,7 @@ class _Lexer:
             if match[1] is not None:
                 found += self.words(match[1], position)
             elif match[2] or match[3] or match[4]:
-                found.append(match[2] or match[3] or _LETTERS[match[4]])
+                found.append(match[2] or match[3] or GREEK_LETTERS[match[4]])
             at = match.end()
         if not found:
             self.fail("this subscript is empty", position)

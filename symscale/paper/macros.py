@@ -149,7 +149,7 @@ def _in_numbers(request: Request) -> bool:
 
 def _macro(request: Request, settings: Settings, name: str = "") -> Macro:
     """Return a request as a macro. Raises SymscaleError for what is not there."""
-    found = find(request, settings.style.changed(request.options).measures)
+    found = find(request)
     piece = found.piece
     said = words(name, "", "", ()) if name else words(request.id, request.piece, request.which, request.options)
 

@@ -20,6 +20,7 @@ from symscale.derivation.units import unit_beside
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise, exercise
 from symscale.exercise.setting import Setting
+from symscale.exercise.units import unit_for
 from symscale.frozen import dataclass
 from symscale.machine import chosen
 from symscale.machine.model import did_you_mean
@@ -27,9 +28,8 @@ from symscale.notation.formula import parse_relation
 from symscale.notation.order import Order
 from symscale.paper.known import names_of
 from symscale.paper.request import Request
-from symscale.paper.values import number, unit_for, with_units
+from symscale.paper.values import number, with_units
 from symscale.report.figures import caption
-from symscale.report.measures import Measures
 from symscale.report.plain import one_line
 from symscale.solve.relation import Case, Relation
 from symscale.vocabulary import symbol
@@ -83,7 +83,6 @@ class Keys:
     keys: tuple[str, ...]
 
 
-NONE = Measures()
 Piece: TypeAlias = Formula | Number | Steps | Words | Keys
 
 
@@ -96,10 +95,10 @@ class Found:
     names: frozenset[str] = frozenset()
 
 
-def find(request: Request, measures: Measures = NONE) -> Found:
+def find(request: Request) -> Found:
     """Return what a request asks for, all steps of its derivation checked.
 
-    Numbers that `measures` has a unit for have one of their own, even where their steps leave it out.
+    Numbers have a unit, even where their steps leave it out.
     Raises SymscaleError with the closest ids, steps or quantities for what is not there; StepError if a check fails.
     """
     if request.id not in ids():
@@ -107,7 +106,7 @@ def find(request: Request, measures: Measures = NONE) -> Found:
     if request.piece in _WORDS:
         return Found(_WORDS[request.piece](request.id), Order())
     d = proven(request.id, request.terms)
-    steps = tuple(with_units(step, at, request, measures) for at, step in enumerate(d.steps, 1))
+    steps = tuple(with_units(step) for step in d.steps)
     return Found(_FIND[request.piece](request, steps), d.order, names_of(d))
 
 
@@ -296,7 +295,7 @@ def _quantity(one: Exercise, asked: Asked, form: str) -> Line:
     formula = next((each for each in asked.settings if each.expr.free_symbols and each.expr != each.of_what), None)
     if form == "number" or formula is None:
         for setting, value in asked.numbers:
-            return Line(Relation(setting.of_what, "==", value), unit_for(setting, value))
+            return Line(Relation(setting.of_what, "==", value), unit_for(setting))
         if form == "number":
             raise SymscaleError(
                 f"{asked.what} has no number in {one.id}.", hint="Give values by set=…, a chip by on=…."

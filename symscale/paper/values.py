@@ -12,18 +12,13 @@ from symscale.derivation.evaluate import numbers
 from symscale.derivation.step import Step
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise, exercise
-from symscale.exercise.setting import Setting, everything
-from symscale.exercise.units import TIMES, dimension, rated
+from symscale.exercise.setting import Setting, behind, everything
+from symscale.exercise.units import unit_for
 from symscale.machine import chosen
 from symscale.machine.model import did_you_mean
-from symscale.notation.text import to_text
 from symscale.paper.request import Request
-from symscale.quantity import BYTE, JOULE, PURE, SECOND
-from symscale.report.measures import Measures
 from symscale.solve.relation import Relation
-from symscale.vocabulary import entry, symbol
-
-_UNITS = {SECOND: "s", BYTE: "B", BYTE / SECOND: "B/s", JOULE: "J", PURE / BYTE: "FLOP/B"}
+from symscale.vocabulary import symbol
 
 
 def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
@@ -40,7 +35,7 @@ def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
         chip = chosen(request.option("on") or None)
         figures = chip.figures if chip is not None else {}
         value = figures[name] if name in figures else _filled(known[symbol(name)], known)
-        return value, unit_for(Setting(value, {}, symbol(name)), value), name
+        return value, unit_for(Setting(value, {}, symbol(name))), name
     asked = _asked(one, request, at)
     if not at:
         best = _whole(asked) or _in_its_case(asked, known, request)
@@ -51,11 +46,11 @@ def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
         value = _constant(setting.value)
         if value is not None:
             _of_the_chip(setting, request)
-            return value, unit_for(setting, value), setting.name
+            return value, unit_for(setting), setting.name
     for setting in settings:
         value = _constant(_filled(setting.value, known))
         if value is not None:
-            return value, unit_for(setting, value), setting.name
+            return value, unit_for(setting), setting.name
     if not settings:
         raise SymscaleError(f"{request.id} has no number to give.", hint="Ask for a quantity of its steps.")
     left = sorted(map(str, _filled(settings[0].value, known).free_symbols))
@@ -180,37 +175,10 @@ def _filled(value: sp.Expr, known: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     return value
 
 
-def with_units(step: Step, at: int, request: Request, measures: Measures) -> Step:
-    """Return a step whose numbers have the units of their quantities where it does not say them.
-
-    Only those that `measures` names a unit for are looked at.
-    """
+def with_units(step: Step) -> Step:
+    """Return a step whose numbers have the units of their quantities where it does not say them."""
     units = list(step.units or ("",) * len(step.equations))
-    bare = [n for n, each in enumerate(step.equations) if each.rhs.is_number and not units[n]]
-    wanted = [n for n in bare if measures.unit_of(to_text(step.equations[n].lhs))]
-    if not wanted:
-        return step
-    said = [each for each in everything(request.id, terms=request.terms) if each.at == at]
-    for n in wanted:
-        units[n] = unit_for(said[n], step.equations[n].rhs)
-    return replace(step, units=tuple(units))
-
-
-def unit_for(setting: Setting, value: sp.Expr) -> str:
-    """Return the unit of a number: as the step has it, of its symbol, or of the dimension of its formula."""
-    if setting.unit:
-        return setting.unit
-    row = entry(setting.name)
-    if row is not None and row.unit:
-        return row.unit
-    if setting.name.startswith("FLOPs"):
-        return "FLOP"
-    if setting.name in TIMES:
-        return setting.name
-    measured = dimension(setting)
-    given = setting.used.values()
-    if measured == SECOND and given and not rated(setting) and all(each.is_Integer for each in given):
-        return ""  # in the times that are given, as counts
-    if measured == PURE / SECOND:
-        return "FLOP/s" if setting.name.startswith("C_") else ""
-    return _UNITS.get(measured, "") if measured is not None else ""
+    for n, each in enumerate(step.equations):
+        if each.rhs.is_number and each.op == "==" and not units[n]:
+            units[n] = unit_for(behind(step, each, {}))
+    return replace(step, units=tuple(units)) if any(units) else step

@@ -55,8 +55,7 @@ def write(request: Request, dialect: Dialect, settings: Settings) -> str:
     there, for a rename that makes two symbols look the same, and for a unit that does not fit; StepError if a check
     fails.
     """
-    measures = settings.style.changed(request.options).measures
-    return typeset(find(request, measures), request, dialect, settings)
+    return typeset(find(request), request, dialect, settings)
 
 
 def typeset(found: Found, request: Request, dialect: Dialect, settings: Settings) -> str:

@@ -76,6 +76,7 @@ _BASES: dict[str, _Base] = {
     "h": _Base("h", SECOND, sp.Integer(3600)), "hour": _Base("h", SECOND, sp.Integer(3600)),
     "hours": _Base("h", SECOND, sp.Integer(3600)),
     "day": _Base("day", SECOND, sp.Integer(86400)), "days": _Base("day", SECOND, sp.Integer(86400)),
+    "year": _Base("year", SECOND, sp.Integer(31536000)), "years": _Base("year", SECOND, sp.Integer(31536000)),
     "FLOP": _FLOP, "FLOPs": _FLOP, "flop": _FLOP, "flops": _FLOP, "F": _FLOP,
     "OP": _OP, "OPs": _OP, "op": _OP, "ops": _OP,
     "Hz": _Base("Hz", PURE / SECOND, prefixes="up"),
@@ -98,7 +99,7 @@ _CONFUSED = {
     "MS": "write ms for milliseconds",
 }
 _HINT = (
-    "known: B, bit, s, min, h, day, FLOP, OP, token, chip, param, $, J, W; "
+    "known: B, bit, s, min, h, day, year, FLOP, OP, token, chip, param, $, J, W; "
     "with prefixes as in GB, GiB, Gbit/s, TFLOP/s, ms"
 )
 

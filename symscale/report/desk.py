@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
+
+import sympy as sp
 
 from symscale.derivation.crossover import Crossover, bounds
 from symscale.derivation.limits import readable
@@ -12,16 +14,52 @@ from symscale.derivation.registry import blackboard
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.search import Found
 from symscale.exercise.sheet import Judged
+from symscale.exercise.units import unit_for
 from symscale.exercise.verdict import Verdict
+from symscale.frozen import dataclass
+from symscale.notation.formula import parse_limits, parse_relation
+from symscale.notation.latex import relation_latex, to_latex
 from symscale.notation.numbers import format_number, format_quantity
+from symscale.notation.order import Order
 from symscale.notation.text import relation_text, to_text
 from symscale.solve.relation import Relation
 
 SCHEMA = "symscale.check/1.0"
+#: What a document writes symbols as: W_ici as \\beta.
+Renames: TypeAlias = tuple[tuple[str, str], ...]
 
 
-def verdict_text(found: Judged, exercise: Exercise | None, *, show: bool = False, explain: bool = False) -> str:
-    """Return a verdict in a few lines; `show` adds the right answer, `explain` the step at which the paths part."""
+@dataclass(frozen=True)
+class _Form:
+    """How answers are written: in our own grammar, or in LaTeX where a document has names of its own for symbols."""
+
+    renames: Renames = ()
+
+    def formula(self, expr: sp.Expr) -> str:
+        return to_latex(expr, Order(written=self.renames)) if self.renames else to_text(expr)
+
+    def relation(self, said: Relation) -> str:
+        if self.renames:
+            return relation_latex(said.lhs, said.op, said.rhs, Order(written=self.renames))
+        return relation_text(said.lhs, said.op, said.rhs)
+
+    def assumed(self, text: str) -> str:
+        if not self.renames:
+            return readable(text)
+        if "<<" not in text and ">>" not in text:
+            lhs, op, rhs, _ = parse_relation(text)
+            return self.relation(Relation(lhs, op, rhs))
+        limits = [(self.formula(each.small), ", ".join(map(self.formula, each.large))) for each in parse_limits(text)]
+        return ", ".join(rf"{large} \gg 1" if small == "1" else rf"{small} \ll {large}" for small, large in limits)
+
+
+def verdict_text(
+    found: Judged, exercise: Exercise | None, *, show: bool = False, explain: bool = False, renames: Renames = ()
+) -> str:
+    """Return a verdict in a few lines; `show` adds the right answer, `explain` the step at which the paths part.
+
+    With `renames` the right answer is LaTeX in the symbols of a document.
+    """
     if found.verdict is None:
         return f"{found.entry.label}: not judged. {found.fault}"
     verdict = found.verdict
@@ -33,7 +71,7 @@ def verdict_text(found: Judged, exercise: Exercise | None, *, show: bool = False
     if explain and exercise is not None:
         lines.append(parting(verdict, exercise, show))
     if show and verdict.asked is not None and exercise is not None:
-        lines.append(f"The answer: {right_answer(verdict.asked, exercise)}")
+        lines.append(f"The answer: {right_answer(verdict.asked, exercise, renames)}")
     return "\n".join(lines)
 
 
@@ -53,8 +91,12 @@ def parting(verdict: Verdict, exercise: Exercise, show: bool = False) -> str:
     return f"{said}: {'; '.join(shown)}" if show else f"{said}."
 
 
-def right_answer(asked: Asked, exercise: Exercise) -> str:
-    """Return what is asked for, as the derivation has it: in general, in its dtypes, and as a number."""
+def right_answer(asked: Asked, exercise: Exercise, renames: Renames = ()) -> str:
+    """Return what is asked for, as the derivation has it: in general, in its dtypes, and as a number.
+
+    With `renames`, what symbols are written as, it is LaTeX.
+    """
+    form = _Form(renames)
     if asked.words:
         return asked.words
     if asked.sent is not None:
@@ -62,10 +104,11 @@ def right_answer(asked: Asked, exercise: Exercise) -> str:
     if asked.optimum is not None and asked.optimum.integers and asked.optimum.number is not None:
         return f"{asked.what} = {asked.optimum.whole}, of all real sizes {format_number(asked.optimum.number, 5)}"
     if asked.crossover is not None:
-        return "; ".join(dict.fromkeys(_conditions(asked.crossover, exercise)))
-    formulas = [to_text(each.expr) for each in asked.settings if each.expr.free_symbols][-1:]
-    numbers = [format_quantity(value, each.unit, 6) for each, value in asked.numbers][:1]
-    return " = ".join([asked.what, *formulas, *numbers])
+        return "; ".join(dict.fromkeys(_conditions(asked.crossover, exercise, form)))
+    formulas = [form.formula(each.expr) for each in asked.settings if each.expr.free_symbols][-1:]
+    numbers = [format_quantity(value, unit_for(each), 6) for each, value in asked.numbers][:1]
+    what = form.formula(asked.settings[0].of_what) if asked.settings and renames else asked.what
+    return " = ".join([what, *formulas, *numbers])
 
 
 def verdict_json(found: Sequence[tuple[Judged, Exercise | None]], *, show: bool = False) -> str:
@@ -110,16 +153,15 @@ def explanation_json(said: str, found: Sequence[Found]) -> str:
     return json.dumps({"schema": "symscale.explain/1.0", "question": said, "found": rows}, indent=2, ensure_ascii=False)
 
 
-def _conditions(found: Crossover, exercise: Exercise) -> Iterator[str]:
+def _conditions(found: Crossover, exercise: Exercise, form: _Form) -> Iterator[str]:
     """Yield the answers of a crossover: exact, in its limits, in the dtypes of its program, and in numbers."""
     widths = exercise.widths
     for answer in found.answers:
-        limits = f" for {', '.join(map(readable, answer.assumptions))}" if answer.assumptions else ""
+        limits = f" for {', '.join(map(form.assumed, answer.assumptions))}" if answer.assumptions else ""
         for case in answer.cases:
-            when = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in case.when)
+            when = " and ".join(map(form.relation, case.when))
             held = [Relation(each.lhs, each.op, each.rhs.xreplace(widths)) for each in bounds(answer.unknown, case)]
-            said = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in held)
-            said = said or ("never" if case.never else "always")
+            said = " and ".join(map(form.relation, held)) or ("never" if case.never else "always")
             yield said + limits + (f" if {when}" if when else "")
     if found.value is not None:
-        yield f"{to_text(found.headline.unknown)}: {format_quantity(found.value, found.unit, 6)}"
+        yield f"{form.formula(found.headline.unknown)}: {format_quantity(found.value, found.unit, 6)}"

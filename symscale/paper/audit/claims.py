@@ -27,6 +27,7 @@ from symscale.paper.request import read_request
 from symscale.paper.style import Style
 
 _SIGN = re.compile(r"[=<>≤≥≈]|\\(?:leq?|geq?|lt|gt|approx|simeq|leqslant|geqslant)(?![A-Za-z])")
+_EQUALS = re.compile(r"\s*(?:=|≈|\bis)\s*(?:about|roughly|~)?\s*")
 _LINE_END = re.compile(r"\r\n?|\n")
 _BLANK_LINE = re.compile(r"\n[ \t>]*\r?\n")
 #: A tag of running text looks at so many formulas and numbers for one that is a claim.
@@ -47,10 +48,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tagged:
-    """A tag with what it covers: the first of these groups that claims something, every line of it."""
+    """A tag with what it covers: the first of these groups that claims something, every line of it.
+
+    `renames` is what its text writes the symbols of its derivation as.
+    """
 
     tag: Tag
     groups: tuple[tuple[Claim, ...], ...] = ()
+    renames: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,12 +127,12 @@ class _Text:
     def covered(self, tag: Tag) -> Tagged:
         self.spelling = self.spelled.of(tag)
         inside = self.around(tag)
+        display = self.beside(tag) if inside is None else None
         if inside is not None:
-            return Tagged(tag, (self.tagged_rows(inside, tag),))
-        display = self.beside(tag)
-        if display is not None:
-            return Tagged(tag, (self.take(display),))
-        return Tagged(tag, tuple(self.in_text(tag)))
+            groups: tuple[tuple[Claim, ...], ...] = (self.tagged_rows(inside, tag),)
+        else:
+            groups = (self.take(display),) if display is not None else tuple(self.in_text(tag))
+        return Tagged(tag, groups, self.spelling.renames)
 
     def left(self, formula: Formula, kept: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
         """Yield the rows of a formula that state something, carry no tag, and are not kept up to date by blocks."""
@@ -250,18 +255,24 @@ class _Text:
 
     def between(self, start: int, end: int) -> Iterator[tuple[Claim, ...]]:
         """Yield the formulas and numbers between two places, in their order."""
-        at = start
+        at, name = start, ""
         for n in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
             formula = self.formulas[n]
-            yield from self.counted(at, formula.start)
+            yield from self.counted(at, formula.start, name)
+            rows = self.rows(formula)
+            name = rows[0][1] if len(rows) == 1 and not formula.display and not _SIGN.search(rows[0][1]) else ""
             behind = "" if formula.display else unit_after(self.text[formula.end : formula.end + 80])
             yield self.read(formula, behind)
             at = formula.end
-        yield from self.counted(at, end)
+        yield from self.counted(at, end, name)
 
-    def counted(self, start: int, end: int) -> Iterator[tuple[Claim, ...]]:
+    def counted(self, start: int, end: int, name: str) -> Iterator[tuple[Claim, ...]]:
+        """Yield the numbers between two places; `name` is the formula before them, of which one may be the value."""
         for first, said in numbers(self.text, start, end):
-            yield (Claim(first, said, (Statement(said),)),)
+            if name and _EQUALS.fullmatch(self.text[start:first]):
+                yield (self.claim(first, f"{name} = {said}", "", "")[0],)
+            else:
+                yield (Claim(first, said, (Statement(said),)),)
 
     def claim(self, at: int, row: str, side: str, unit: str) -> tuple[Claim, str]:
         """Return what a row states, with the unit that stands in the text behind a number, and its first side."""

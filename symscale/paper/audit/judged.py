@@ -30,7 +30,10 @@ NOTHING = "Nothing to check: no formula and no number stands beside this tag."
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim of a document and its verdict, or why there is none; `bound` is the inequality that it states."""
+    """A claim of a document and its verdict, or why there is none.
+
+    `bound` is the inequality that it states, `renames` what the document writes symbols as.
+    """
 
     file: Path
     line: int
@@ -42,6 +45,7 @@ class Finding:
     cell: int | None = None
     output: bool = False
     bound: Statement | None = None
+    renames: tuple[tuple[str, str], ...] = ()
 
     @property
     def accepted(self) -> bool:
@@ -102,6 +106,7 @@ def _report(read: Document, texts: Sequence[tuple[Source, Found]]) -> Report:
 def _findings(source: Source, tagged: Tagged) -> Iterator[Finding]:
     tag = tagged.tag
     place = Finding(source.file, source.line(tag.start), tag.sentence, cell=source.cell, output=source.output)
+    place = replace(place, renames=tagged.renames)
     if not tag.ended:
         yield replace(place, fault="This tag does not end in its line.")
         return

@@ -7,9 +7,10 @@ that is seen are left out, so that a sum in them is no factor: `{a+b}c` is set a
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from symscale.errors import NotationError
-from symscale.notation.formula_lexer import GREEK, MAX_DEPTH
+from symscale.notation.formula_lexer import GREEK, GREEK_LETTERS, MAX_DEPTH
 from symscale.paper.audit.braces import argument, bracketed, group
 
 _TOKEN = re.compile(r"\\(?:[A-Za-z@]+|.)|\s+|[A-Za-z]|\d+(?:\.\d+)?|.", re.DOTALL)
@@ -47,6 +48,8 @@ _STRUCK = _commands("cancel bcancel xcancel sout")
 _GROUPED = re.compile(
     r"(?<![\d.])\d{1,3}(?:(?:\\[,;: ]|\\thinspace(?![A-Za-z])|~|[\u00a0\u2009\u202f])\s*\d{3})+(?![\d])"
 )
+_FONTS = {"DOUBLE-STRUCK": "mathbb", "SCRIPT": "mathcal", "FRAKTUR": "mathfrak", "BLACK-LETTER": "mathfrak"}
+_FONTS |= {"MATHEMATICAL BOLD": "mathbf"}
 _SIGNS = str.maketrans({"∕": "/", "⁄": "/", "∗": "*", "∙": "·", "′": "'", "≈": "≈"})
 
 
@@ -105,7 +108,9 @@ class _Reader:
         if token == r"\\":
             self.skip_brackets()
             return r"\\ "
-        return self.command(token) if token[0] == "\\" else token
+        if token[0] == "\\":
+            return self.command(token)
+        return token if token.isascii() else _letter(token)
 
     def grouped(self, body: str) -> str:
         if body.strip() in (",", "."):
@@ -252,6 +257,18 @@ class _Reader:
     def skip_brackets(self) -> None:
         found = bracketed(self.text, self.at)
         self.at = found[1] if found else self.at
+
+
+def _letter(token: str) -> str:
+    r"""Return a letter of Unicode as LaTeX has it: `β` is `\beta`, `ℬ` is `\mathcal{B}`; other signs as they are."""
+    if token in GREEK_LETTERS:
+        return rf"\{GREEK_LETTERS[token]} "
+    name, plain = unicodedata.name(token, ""), unicodedata.normalize("NFKC", token)
+    font = next((font for word, font in _FONTS.items() if word in name), "")
+    if plain in GREEK_LETTERS or (plain != token and plain.isascii() and plain.isalpha()):
+        shown = rf"\{GREEK_LETTERS[plain]}" if plain in GREEK_LETTERS else plain
+        return rf"\{font}{{{shown}}}" if font else f"{shown} "
+    return token
 
 
 def _outermost(text: str) -> str:

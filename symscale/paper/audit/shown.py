@@ -39,7 +39,7 @@ def _said(found: Finding) -> str:
     if found.verdict is None:
         return f"Not judged. {found.fault}"
     judged = Judged(Entry(found.tag, found.text), found.verdict)
-    return verdict_text(judged, found.exercise, show=not found.accepted)
+    return verdict_text(judged, found.exercise, show=not found.accepted, renames=found.renames)
 
 
 def place(found: Finding | Note) -> str:
@@ -95,7 +95,7 @@ def _row(found: Finding) -> dict[str, Any]:
         "ratio": verdict.ratio,
         "step": verdict.step or None,
         "asked": asked.what if asked is not None else None,
-        "right_answer": right_answer(asked, one) if asked is not None and one is not None else None,
+        "right_answer": right_answer(asked, one, found.renames) if asked is not None and one is not None else None,
     }
 
 
