@@ -138,6 +138,20 @@ def test_a_piece_in_plain_text_is_what_a_terminal_shows(capsys, tmp_path, monkey
     assert "$ frac(B, X) >= frac(b C, 2 W_" in capsys.readouterr().out
 
 
+def test_a_large_number_in_plain_text_has_no_markup() -> None:
+    assert write(read_request("roofline/tokens value B"), TEXT, Settings()) == "2.097 × 10^6"
+
+
+def test_what_a_formula_holds_under_is_broken_for_a_column() -> None:
+    shown = write(read_request("training/mixed-backward claim width=31"), LATEX, Settings())
+    assert "\n& \\text{if } BN_" in shown
+    assert "\n& \\text{and } FN_" in shown
+    assert "\n& (X, Y \\gg 1)\n" in shown
+    wide = write(read_request("training/mixed-backward claim env=inline"), LATEX, Settings())
+    assert r"\quad \text{if } BN_" in wide
+    assert r" \text{ and } FN_" in wide
+
+
 @pytest.mark.parametrize(
     "piece", ["claim", "step 6", "step 3 detail=full", "value", "derivation detail=compact", "cite"]
 )

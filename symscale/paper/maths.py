@@ -60,8 +60,12 @@ class Maths(ABC):
         """Return words with formulas for the inside of a formula."""
 
     @abstractmethod
-    def held(self, when: Sequence[Relation], limits: Sequence[Prose], order: Order) -> str:
-        """Return what a line holds under: conditions, and its limits in brackets; "" where there are none."""
+    def held(self, when: Sequence[Relation], limits: Sequence[Prose], order: Order) -> tuple[str, ...]:
+        """Return what a line holds under, in parts between which a line may end: conditions, and limits in brackets."""
+
+    @abstractmethod
+    def joined(self, held: Sequence[str]) -> str:
+        """Return parts of what a line holds under on one line."""
 
     @abstractmethod
     def behind(self, held: str) -> str:
@@ -70,6 +74,10 @@ class Maths(ABC):
     @abstractmethod
     def width(self, text: str) -> int:
         """Return about how many letters wide a formula is set."""
+
+    def room(self, letters: int) -> int:
+        """Return how wide a formula may be on a line that has room for some letters."""
+        return letters
 
 
 _LIMIT = {" ≪ ": r" \ll ", " ≫ ": r" \gg ", ", ": ", "}
@@ -109,12 +117,16 @@ class _Latex(Maths):
                 found += to_latex(each, order)
         return found
 
-    def held(self, when: Sequence[Relation], limits: Sequence[Prose], order: Order) -> str:
-        r"""Return `\text{if } a \text{ and } b`, and the limits in brackets."""
-        conditions = r" \text{ and } ".join(prose.equation_latex(each, order) for each in when)
+    def held(self, when: Sequence[Relation], limits: Sequence[Prose], order: Order) -> tuple[str, ...]:
+        r"""Return `\text{if } a`, `\text{and } b`, and the limits in brackets."""
+        parts = [
+            rf"\text{{{'and' if n else 'if'} }} {prose.equation_latex(each, order)}" for n, each in enumerate(when)
+        ]
         bracketed = r",\ ".join(self.words(each, order) for each in limits)
-        parts = [rf"\text{{if }} {conditions}"] if conditions else []
-        return r"\ ".join([*parts, *([f"({bracketed})"] if bracketed else [])])
+        return (*parts, *([f"({bracketed})"] if bracketed else []))
+
+    def joined(self, held: Sequence[str]) -> str:
+        return r"\ ".join(held).replace(r"\ \text{and } ", r" \text{ and } ")
 
     def behind(self, held: str) -> str:
         return rf"\quad {held}"
@@ -142,17 +154,23 @@ class _Text(Maths):
     def words(self, said: Prose, order: Order) -> str:
         return plain.words(said, order)
 
-    def held(self, when: Sequence[Relation], limits: Sequence[Prose], order: Order) -> str:
-        conditions = " and ".join(plain.equation_text(each, order) for each in when)
+    def held(self, when: Sequence[Relation], limits: Sequence[Prose], order: Order) -> tuple[str, ...]:
+        parts = [f"{'and' if n else 'if'} {plain.equation_text(each, order)}" for n, each in enumerate(when)]
         bracketed = ", ".join(self.words(each, order) for each in limits)
-        parts = [f"if {conditions}"] if conditions else []
-        return " ".join([*parts, *([f"({bracketed})"] if bracketed else [])])
+        return (*parts, *([f"({bracketed})"] if bracketed else []))
+
+    def joined(self, held: Sequence[str]) -> str:
+        return " ".join(held)
 
     def behind(self, held: str) -> str:
         return held
 
     def width(self, text: str) -> int:
         return len(text)
+
+    def room(self, letters: int) -> int:
+        """Return the width of a terminal."""
+        return plain.WIDTH
 
 
 LATEX: Maths = _Latex()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+import sympy as sp
+
 from symscale.derivation.figure import Figure
 from symscale.derivation.sheet import Sheet
 from symscale.derivation.step import Prose, Step
@@ -33,6 +35,9 @@ class Plain(Dialect):
 
     def bare(self, latex: str) -> str:
         return latex
+
+    def number(self, value: sp.Expr, unit: str, style: Style) -> str:
+        return self.maths.number(value, unit, style.measures.digits, style.numbers)
 
     def table(self, step: Step, sheet: Sheet, order: Order, style: Style) -> str:
         return sheet_table(step, sheet, "text", order, measures=style.measures)

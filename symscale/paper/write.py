@@ -200,15 +200,21 @@ def _body(step: Step, context: _Context, compact: bool) -> Iterator[str]:
 
 
 def _rows(line: Line, context: _Context) -> list[Row]:
-    """Return a line of a formula; what it holds under stands on a line of its own where there is no room."""
+    """Return a line of a formula; what it holds under stands on lines of its own where there is no room."""
     row, maths = _row(line, context, context.broken), context.dialect.maths
     held = maths.held(line.when, line.limits, context.order)
     if not held:
         return [row]
-    tail = maths.behind(held)
-    if context.broken and maths.width(f"{row.whole} {tail}") > context.style.width.letters:
-        return [row, Row("", "", held)]
-    return [replace(row, tail=tail)]
+    tail, room = maths.behind(maths.joined(held)), maths.room(context.style.width.letters)
+    if not context.broken or maths.width(f"{row.whole} {tail}") <= room:
+        return [replace(row, tail=tail)]
+    lines = [[held[0]]]
+    for each in held[1:]:
+        if maths.width(maths.joined([*lines[-1], each])) <= room:
+            lines[-1].append(each)
+        else:
+            lines.append([each])
+    return [row, *(Row("", "", maths.joined(each)) for each in lines)]
 
 
 def _row(line: Line, context: _Context, broken: bool) -> Row:
