@@ -6,8 +6,10 @@ import multiprocessing
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -354,6 +356,89 @@ def test_a_document_that_an_editor_saves_meanwhile_is_left_alone(tmp_path: Path)
     assert os.listdir(tmp_path) == ["paper.tex"]
 
 
+def test_a_document_that_is_taken_away_meanwhile_is_an_error(tmp_path: Path) -> None:
+    file = paper(tmp_path)
+    (found,) = sync([file], lambda wish: file.unlink() or "x")
+    assert "was taken away meanwhile" in str(found.faults[0])
+    assert os.listdir(tmp_path) == []
+
+
+STOPPED = {
+    "while it derives": "import symscale.paper.sync as sync; sync.writer = lambda *_: hold",
+    "while it writes": "import os, symscale.paper.sync as sync; sync.writer = lambda *_: str; os.replace = hold",
+}
+
+
+@pytest.mark.parametrize("when", STOPPED)
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_what_ends_it_leaves_nothing_half_done(tmp_path: Path, name: str, when: str) -> None:
+    if os.name != "posix":
+        pytest.skip("there are no such signals here")
+    file = paper(tmp_path)
+    code = (
+        "import time\ndef hold(*_):\n    print('ready', flush=True); time.sleep(60)\n"
+        f"{STOPPED[when]}\nfrom symscale.cli import main\nmain(['sync', 'paper.tex'])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(getattr(signal, name))
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "interrupted; every file is as it was, or complete" in told
+    assert "Traceback" not in told
+    assert file.read_text() == FRESH
+    assert os.listdir(tmp_path) == ["paper.tex"]
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    file = paper(tmp_path, "a line\n" * 9999 + FRESH)
+    before = file.read_bytes()
+    context = multiprocessing.get_context("fork")
+
+    def limited() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        (found,) = sync([file], lambda _: "x")
+        os._exit("cannot be written: File too large" in str(found.faults[0]))
+
+    process = context.Process(target=limited)
+    process.start()
+    process.join(20)
+    assert process.exitcode == 1
+    assert file.read_bytes() == before
+    assert os.listdir(tmp_path) == ["paper.tex"]
+
+
+NAMES = ["a b.tex", "a\nb.tex", "-x.tex", "--check.tex", "it's $(x);.tex", "\udcff\udcfe.tex", "ü.tex", 'a"b\\.tex']
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name_will_do(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        file = paper(tmp_path, name=name)
+    except OSError:
+        pytest.skip("the file system has no such names")
+    (found,) = sync([file], lambda _: "x", check=True)
+    told = unified(found.old, found.new, name)
+    assert len(told.splitlines()) == told.count("\n") == 7  # two lines of names, one of the place, four of text
+    (found,) = sync([file], lambda _: "x")
+    assert not found.faults
+    assert without_digest(file.read_text()) == "% symscale: claim\nx\n% end symscale\n"
+
+
+def test_a_file_given_twice_is_refreshed_once(tmp_path: Path) -> None:
+    file = paper(tmp_path)
+    (tmp_path / "link.tex").symlink_to("paper.tex")
+    found = list(sync([file, tmp_path / "link.tex", file], lambda _: "x"))
+    assert [len(each.stale) for each in found] == [1, 0, 0]
+    assert (tmp_path / "link.tex").is_symlink()
+
+
 def _refresh(file: Path, start: float) -> None:
     time.sleep(max(0.0, start - time.time()))
     (found,) = sync([file], lambda *_: time.sleep(0.1) or "x")
@@ -469,9 +554,16 @@ def test_a_figure_is_drawn_beside_its_document(tmp_path: Path, capsys: pytest.Ca
     assert f"{tmp_path / 'regimes.svg'}: drawn" in capsys.readouterr().out
     assert "](regimes.svg)" in file.read_text()
     assert command("sync", "--check", file) == 0
-    (tmp_path / "regimes.svg").write_text("lost")
+    drawing = tmp_path / "regimes.svg"
+    old = drawing.read_text().replace("<!-- ", "<!-- 0", 1)  # the digest of other data
+    drawing.write_text(old)
     assert command("sync", "--check", file) == 1
     assert "regimes.svg: stale" in capsys.readouterr().err
+    for somebody_elses in ("<svg/>", old + "<!-- edited -->"):
+        drawing.write_text(somebody_elses)
+        assert command("sync", file) == 2
+        assert "is not as symscale drew it" in capsys.readouterr().err
+        assert drawing.read_text() == somebody_elses
 
 
 @pytest.mark.parametrize("label", ["x}\\write18{ls}", "a<b", "é"])

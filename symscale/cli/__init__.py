@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -85,6 +86,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     gc.set_threshold(200_000, 20, 100)
     # What sympy forgets after a thousand others it computes again; to keep all of it takes a few megabytes.
     os.environ.setdefault("SYMPY_CACHE_SIZE", "None")
+    for name in ("SIGTERM", "SIGHUP"):
+        ends = getattr(signal, name, None)
+        # whoever ignores a hangup goes on doing so: nohup
+        if ends is not None and signal.getsignal(ends) is signal.SIG_DFL:
+            signal.signal(ends, signal.default_int_handler)
     try:
         code = run(arguments)
     except Exception as error:

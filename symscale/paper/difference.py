@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import TypeAlias
@@ -20,10 +21,16 @@ def unified(old: Document, new: Document, name: str) -> str:
     hunks = list(_hunks(_changes(old, new, before, after)))
     if not hunks:
         return ""
+    name = _quoted(name)
     shown = [f"--- {name}\n", f"+++ {name} (refreshed)\n"]
     for runs in hunks:
         shown += _hunk(runs, before, after)
     return "".join(shown)
+
+
+def _quoted(name: str) -> str:
+    """Return a name of a file as patch reads it: one with ends of lines and the like is quoted as in C."""
+    return json.dumps(name, ensure_ascii=False) if set(name) & set('\n\r\t"\\') else name
 
 
 def _changes(old: Document, new: Document, before: Sequence[str], after: Sequence[str]) -> Iterator[Run]:

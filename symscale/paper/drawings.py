@@ -9,7 +9,7 @@ from symscale.paper.pieces import Steps, find
 from symscale.paper.request import Request
 from symscale.paper.restyled import figure_in
 from symscale.paper.settings import Settings
-from symscale.report.figures import drawn
+from symscale.report.figures import drawn, untouched
 
 SUFFIX = ".svg"
 
@@ -32,7 +32,7 @@ def draw(request: Request, settings: Settings, folder: Path, *, check: bool = Fa
     """Draw the figure that a request puts into a file, below the folder of its document.
 
     Returns the file if it was stale, None if it shows the figure already, or none is asked for; with `check` nothing is
-    drawn. Raises SymscaleError if matplotlib is missing or the file cannot be written.
+    drawn. Raises SymscaleError if matplotlib is missing, the file is somebody else's, or it cannot be written.
     """
     name = request.option("file")
     if not name:
@@ -43,4 +43,7 @@ def draw(request: Request, settings: Settings, folder: Path, *, check: bool = Fa
         return None
     figure = figure_in(found.piece.steps[0].figure, style.order(found.order), style.width)
     file = folder / check_file(name)
+    if file.exists() and not untouched(file):
+        hint = "Name another file, or take that one away."
+        raise SymscaleError(f"{file} is not as symscale drew it, and is left as it is.", hint=hint)
     return file if drawn(file, figure, check=check) else None

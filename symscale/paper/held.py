@@ -40,9 +40,17 @@ def read(file: Path, most: int = LARGEST) -> tuple[bytes, str]:
 
 def replace(file: Path, before: bytes, text: str) -> None:
     """Put a text in the place of what a file holds. Raises SymscaleError if it is read-only, or holds that no more."""
-    if not file.stat().st_mode & 0o222 or not os.access(file, os.W_OK):
+    try:
+        fixed = not file.stat().st_mode & 0o222 or not os.access(file, os.W_OK)
+    except OSError as error:
+        raise _gone(file) from error
+    if fixed:
         raise SymscaleError(f"{file} is read-only.", hint="Make it writable: its blocks are stale.")
     write_atomically(file, text.encode("utf-8"), over=before)
+
+
+def _gone(file: Path) -> SymscaleError:
+    return SymscaleError(f"{file} was taken away meanwhile.", hint="Run the command again.")
 
 
 @contextmanager
@@ -56,7 +64,11 @@ def locked(file: Path, patience: float = PATIENCE) -> Iterator[None]:
                     raise SymscaleError(f"{file} is held by another symscale.", hint="Wait for it, or end it.")
                 time.sleep(0.02)
             # whoever held it may have put another file in its place
-            if os.path.samestat(os.fstat(handle), os.stat(file)):
+            try:
+                same = os.path.samestat(os.fstat(handle), os.stat(file))
+            except OSError as error:
+                raise _gone(file) from error
+            if same:
                 yield
                 return
         finally:

@@ -12,6 +12,7 @@ from symscale.machine.model import did_you_mean
 from symscale.notation.formula import parse_formula
 from symscale.notation.latex import symbol_latex
 from symscale.notation.order import Order
+from symscale.paper.naming import check_latex
 from symscale.paper.widths import Width, read_width
 from symscale.quantity import parse_unit
 from symscale.report.measures import Measures
@@ -127,55 +128,6 @@ READ: Mapping[str, Callable[[Style, str], Style]] = {
     "width": lambda style, text: replace(style, width=read_width(text)),
     "rename": lambda style, text: renamed(style, [pair(text, "name for a symbol", r"rename=W_ici=\beta")]),
 }
-
-# What TeX does instead of printing it; a name for a symbol has no use for any of these.
-_ACTS = re.compile(
-    r"\\(?:immediate|write|input|include\w*|openout|openin|closeout|closein|read|readline|csname|endcsname|catcode|"
-    r"[egx]?def|let|futurelet|(?:re)?newcommand|providecommand|DeclareRobustCommand|expandafter|special|loop|repeat|"
-    r"directlua|latelua|ShellEscape|verb|begin|end|usepackage|RequirePackage|par|if\w*|fi|else|jobname|message|errmessage|"
-    r"output|shipout|relax|global|long|outer|protected|unexpanded|scantokens|aftergroup|afterassignment|bye|stop|label|"
-    r"tag|ref|cite|footnote|item|section|hbox|vbox|halign|noalign|toks|count|dimen|skip|newwrite|ensuremath|nonumber|"
-    r"notag|cr|newline|left|right|over|middle)(?![A-Za-z])"
-)
-_FORBIDDEN = re.compile(r"\\\\|(?<!\\)[$&%#~]|\^\^|\\[()\[\]]|[\x00-\x1f\x7f]")
-_OUTSIDE = re.compile(r"[-+=<>/:;]|\\(?:le|ge|leq|geq|ll|gg|cdot|times|pm|approx|to)(?![A-Za-z])")
-_LONGEST = 80
-
-
-def check_latex(name: str, latex: str) -> None:
-    """Raise NotationError unless this is LaTeX that prints one symbol: braces in pairs, no command that acts."""
-
-    def wrong(why: str, position: int, hint: str) -> NotationError:
-        return NotationError(f"{name} cannot be written so: {why}.", text=latex, position=position, hint=hint)
-
-    if not latex.strip() or len(latex) > _LONGEST:
-        raise wrong("it is empty" if not latex.strip() else "it is too long", 0, r"A symbol is short, such as \beta.")
-    for pattern, hint in ((_ACTS, "A symbol prints, it does not act."), (_FORBIDDEN, "Write maths without its $.")):
-        found = pattern.search(latex)
-        if found:
-            raise wrong(f"{found[0]!r} does not belong in a symbol", found.start(), hint)
-    depth = 0
-    for found in re.finditer(r"\\.|[{}]", latex):
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
-        if depth < 0:
-            raise wrong("a brace closes that none opened", found.start(), "Write braces in pairs.")
-    if depth or latex.endswith("\\"):
-        raise wrong("a brace is open at its end", len(latex), "Write braces in pairs.")
-    if latex.lstrip()[0] in "^_'":
-        raise wrong("there is nothing below its index", 0, r"Begin with a letter, such as B^*.")
-    bare = _without_groups(latex)
-    found = _OUTSIDE.search(bare)
-    if found:
-        raise wrong(f"{found[0]!r} makes it a formula", max(latex.find(found[0]), 0), "Put it in an index, or braces.")
-
-
-def _without_groups(latex: str) -> str:
-    """Return what stands outside all braces."""
-    depth, kept = 0, []
-    for each in latex:
-        depth += (each == "{") - (each == "}")
-        kept.append(each if not depth else " ")
-    return "".join(kept)
 
 
 def _symbol(name: str) -> None:

@@ -44,11 +44,20 @@ def drawn(file: Path, figure: Figure, *, check: bool = False) -> bool:
 
 def shows(file: Path, figure: Figure) -> bool:
     """Return whether a file is a drawing of these data, and as it was drawn."""
-    if not file.is_file():
-        return False
-    text = file.read_text(encoding="utf-8", errors="replace")
-    head, _, body = text.partition("-->\n")
-    return head.endswith(f"<!-- {digest(figure)} {stamp(body)} ")
+    return file.is_file() and _marks(file) == digest(figure)
+
+
+def untouched(file: Path) -> bool:
+    """Return whether a file is a drawing of symscale's, as it was drawn."""
+    return bool(_marks(file))
+
+
+def _marks(file: Path) -> str:
+    """Return the digest of the data that a drawing shows, "" for one that is not as symscale drew it."""
+    head, _, body = file.read_text(encoding="utf-8", errors="replace").partition("-->\n")
+    marks = head.rpartition("<!-- ")[2].removesuffix(" ")
+    data, _, drawing = marks.rpartition(" ")
+    return data if drawing == stamp(body) else ""
 
 
 def stamp(body: str) -> str:

@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from symscale.errors import SymscaleError
@@ -101,16 +101,14 @@ def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
     """Apply a function to what comes in, until nobody asks any more; interrupts are left to the process that asked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(200_000, 20, 100)
-    while True:
-        try:
+    with suppress(EOFError, OSError):  # whoever asked has ended
+        while True:
             item = connection.recv()
-        except EOFError:
-            return
-        try:
-            answer = True, function(item)
-        except Exception as error:
-            answer = False, error
-        connection.send(answer)
+            try:
+                answer = True, function(item)
+            except Exception as error:
+                answer = False, error
+            connection.send(answer)
 
 
 @contextmanager
