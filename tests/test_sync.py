@@ -331,6 +331,14 @@ def test_files_that_cannot_be_refreshed(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(".")) == []
 
 
+@pytest.mark.parametrize("data", [b"\xe9t\xe9\n", "été\n".encode("utf-16"), bytes(range(256)), b""])
+def test_a_document_without_a_marker_is_current_in_any_encoding(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "old.tex"
+    file.write_bytes(data)
+    assert command("sync", file) == command("sync", "--check", file) == 0
+    assert file.read_bytes() == data
+
+
 def test_links_and_permissions_are_kept(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     file = paper(tmp_path / "real")

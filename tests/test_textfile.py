@@ -29,7 +29,7 @@ FOREIGN = {
     "PDF": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "is a PDF", "text file"),
     "docx": (b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00", "is a ZIP archive", "text file"),
     "PNG": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "is an image", "text file"),
-    "binary": (bytes(range(32)) * 20, "is binary", "text file"),
+    "binary": (bytes(range(32)) * 20 + b"symscale", "is binary", "text file"),
     "zeros": (bytes(5000), "is binary", "text file"),
 }
 

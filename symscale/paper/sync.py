@@ -12,10 +12,11 @@ from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.paper.blocks import Block, Document, document
 from symscale.paper.comments import Syntax, syntax_of
-from symscale.paper.held import locked, read, real, replace
+from symscale.paper.held import LARGEST, locked, real, replace
 from symscale.paper.many import Wish, granted
 from symscale.paper.markers import Fault
 from symscale.paper.nearest import find
+from symscale.textfile import decoded, read_bytes
 
 #: What writes a piece of a derivation. Raises SymscaleError.
 Writer: TypeAlias = Callable[[Wish], str]
@@ -50,11 +51,11 @@ def sync(files: Iterable[Path], write: Writer, *, check: bool = False, force: bo
         try:
             syntax, target = syntax_of(file), real(file)
             if check:
-                found = _compared(file, read(target)[1], syntax, write)
+                found = _compared(file, held_by(target)[1], syntax, write)
                 yield found if found.faults else dataclasses.replace(found, drawings=_drawn(found, check=True))
                 continue
             with locked(target):
-                data, text = read(target)
+                data, text = held_by(target)
                 found = _compared(file, text, syntax, write)
                 if not found.faults and (force or not found.edited):
                     found = dataclasses.replace(found, drawings=_drawn(found))
@@ -63,6 +64,15 @@ def sync(files: Iterable[Path], write: Writer, *, check: bool = False, force: bo
             yield found
         except SymscaleError as error:
             yield Outcome(file, EMPTY, EMPTY, faults=(error,))
+
+
+def held_by(file: Path) -> tuple[bytes, str]:
+    """Return what a document holds, and its text; none where it has no marker, whatever its encoding and length."""
+    data = read_bytes(file, most=LARGEST, hint="Split the document.")
+    # in UTF-16 and UTF-32 there are zeros between the letters
+    if b"symscale" not in (data.replace(b"\0", b"") if b"\0" in data else data).lower():
+        return data, ""
+    return data, decoded(data, file)
 
 
 def _drawn(found: Outcome, *, check: bool = False) -> tuple[Path, ...]:
@@ -128,7 +138,7 @@ def _wishes(file: Path) -> Iterator[Wish]:
     """Yield what the blocks of a document ask for; one that cannot be read says so later."""
     try:
         syntax = syntax_of(file)
-        found = document(read(real(file))[1], syntax)
+        found = document(held_by(real(file))[1], syntax)
         if found.blocks:
             _settled(file)
         yield from (_wish(each, file, syntax) for each in found.blocks)
