@@ -31,7 +31,8 @@ def formula(value: Any) -> str | None:
         case Solution():
             return rf"{to_latex(value.unknown)} \in {_lines('cases', [_row(each) for each in value.cases])}"
         case Times():
-            return _lines("aligned", [equation_latex(each, Order(), "&") for each in times(value)])
+            # fractions of neighbouring lines would touch
+            return _lines("aligned", [equation_latex(each, Order(), "&") for each in times(value)], r" \\[.5em] ")
     return None
 
 
@@ -41,8 +42,7 @@ def times(value: Times) -> list[Relation]:
     return [Relation(symbol(name), "==", spent) for name, spent in parts.items() if spent != 0]
 
 
-def _lines(environment: str, rows: list[str]) -> str:
-    between = r" \\ "
+def _lines(environment: str, rows: list[str], between: str = r" \\ ") -> str:
     return rf"\begin{{{environment}}}{between.join(rows)}\end{{{environment}}}"
 
 

@@ -49,6 +49,12 @@ def _columns(*heads: str) -> list[Column]:
     return [Column(head) for head in heads]
 
 
+def _filled(columns: list[Column], rows: Sequence[Sequence[Cell]]) -> tuple[list[Column], list[Sequence[Cell]]]:
+    """Return a table without the columns in which nothing stands."""
+    kept = [n for n in range(len(columns)) if any(row[n] for row in rows)]
+    return [columns[n] for n in kept], [[row[n] for n in kept] for row in rows]
+
+
 def _crossover(found: Crossover, style: str) -> str:
     rows: list[Sequence[Cell]] = []
     for answer in found.answers:
@@ -59,7 +65,7 @@ def _crossover(found: Crossover, style: str) -> str:
     value = [] if found.value is None else [format_quantity(found.value, found.unit, 6)]
     notes = [f"{found.headline.unknown}: {each}{f' on {found.on}' if found.on else ''}." for each in value]
     title = f"{pass_name(found.passes)}: arithmetic against {resource_name(found.resource)}"
-    return grid(title, _columns("form", "limits", "answer", "if"), rows, style, notes=notes)
+    return grid(title, *_filled(_columns("form", "limits", "answer", "if"), rows), style, notes=notes)
 
 
 def _joined(parts: list[Cell]) -> Cell:
@@ -103,4 +109,6 @@ def _program(program: Program, style: str) -> str:
     from symscale.report.prose import fence
 
     marks = fence(text.split("\n"))
-    return f"{marks}text\n{text}\n{marks}\n\n{arrays(_columns('array', 'role', 'dtype', 'size'), rows, style)}"
+    return (
+        f"{marks}text\n{text}\n{marks}\n\n{arrays(*_filled(_columns('array', 'role', 'dtype', 'size'), rows), style)}"
+    )
