@@ -26,7 +26,7 @@ pytestmark = pytest.mark.verify
 # computed from a chip's; a cluster; no program.
 NAMES = ("training/fsdp", "sharding/two-chips", "inference/step", "serving/critical-batch", "gpus/dp", "training/run")
 NAMES += ("roofline/times", "training/mixed", "inference/int8", "runs/mfu")
-REFUSED = (" has no ", "needs ", "a figure of no chip", "another network", "is computed", "the formula is another")
+REFUSED = (" has no ", "needs ", "a figure of no chip", "not on ", "is computed", "the formula is another")
 # What Python says of such a figure, a chip or a dtype stands in the page in the same words.
 SAID = ("a figure of no chip", " has no peak for ")
 SHOWN = """
@@ -123,3 +123,12 @@ def test_a_dtype_that_the_chip_lacks_is_said(driver: Any, tmp_path: Path) -> Non
     assert driver.execute_script("return BOARDS[0].root.classList.contains('typed-anew')")
     shown = driver.execute_script(SHOWN, "NVIDIA H100 SXM", "fp8")
     assert "NVIDIA H100 SXM has no W_ici" in shown.values()
+
+
+def test_a_mesh_that_lies_otherwise_is_said_once(driver: Any, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(html(blackboard("gpus/zero-3").derivation), encoding="utf-8")
+    opened(driver, file)
+    assert "not on TPU v5e" in driver.execute_script(SHOWN, "TPU v5e", "").values()
+    said = driver.execute_script("return document.querySelector('.summary').textContent")
+    assert "network" in said or "chips" in said, said

@@ -149,4 +149,4 @@ def _other_network(layer: Layer, chip: Machine) -> str:
         alike = lies_alike(layer, chip)
     except SymscaleError as error:
         return error.message
-    return "" if alike else f"on {chip.title} the mesh lies on another network, and the formulas are others"
+    return "" if alike else f"On {chip.title} the mesh lies on another network, and the formulas are others"

@@ -61,7 +61,7 @@ function vectorsOf(board) {
 
 // why a number has no value: a chip for which the formula is another, an input that is missing, or one that the chip lacks
 function missing(board, at, needs) {
-  if (board.chosen && Object.hasOwn(board.refused, board.chosen)) return board.refused[board.chosen];
+  if (board.chosen && Object.hasOwn(board.refused, board.chosen)) return `not on ${board.chosen}`;
   const whole = board.settings[at].get(-1);
   if (whole && (refusal(board, whole) || lacksPeak(board, whole))) return refusal(board, whole) || lacksPeak(board, whole);
   const lacking = needs.filter((place) => board.vectors[at][place] === null);
@@ -288,7 +288,7 @@ function summarise(board, binding) {
   if (!output) return;
   const count = (kind) => board.root.querySelectorAll(`.verdict.${kind}`).length;
   const holds = count("holds"), fails = count("fails");
-  const parts = [...new Set(binding)];
+  const parts = Object.hasOwn(board.refused, board.chosen) ? [board.refused[board.chosen].replace(/\.$/, "")] : [...new Set(binding)];
   if (holds + fails === 1) parts.push(holds ? "The condition holds" : "The condition does not hold");
   else if (holds + fails) parts.push(`${holds} of ${holds + fails} conditions hold`);
   const text = parts.length ? `${parts.join("; ")}.` : "";
