@@ -53,6 +53,10 @@ class MissingError(SymscaleError):
     """A library that a command needs, and that is not installed."""
 
 
+class SettingsError(SymscaleError):
+    """What the settings of a folder of documents say that cannot be: a fault of none of the documents."""
+
+
 class StepError(SymscaleError):
     """A derivation step whose check failed, or that has no check."""
 

@@ -190,3 +190,15 @@ def test_what_cannot_be_is_said_without_python(asked: str, words: str) -> None:
 
 def test_a_curve_that_leaves_the_axis_is_drawn_as_far_as_it_goes() -> None:
     assert "tikzpicture" in write(read_request("training/hiding figure set=Y=1/3"), LATEX, Settings())
+
+
+def test_a_name_of_the_settings_that_is_no_symbol_is_said_once(tmp_path, capsys, monkeypatch) -> None:
+    from symscale.paper import known
+
+    monkeypatch.setattr(known, "_boards", lambda sources: iter([blackboard("training/fsdp")]))
+    blocks = "".join(f"% symscale: training/{each} claim\n% end symscale\n" for each in ("fsdp", "dp", "tp"))
+    (tmp_path / "paper.tex").write_text(blocks, encoding="utf-8")
+    (tmp_path / "symscale.toml").write_text("[style.rename]\nW_icy = 'q'\n", encoding="utf-8")
+    assert run(["sync", str(tmp_path / "paper.tex")]) == 2
+    assert capsys.readouterr().err.count("W_icy") == 1
+    assert (tmp_path / "paper.tex").read_text(encoding="utf-8") == blocks

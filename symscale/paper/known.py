@@ -9,7 +9,7 @@ from pathlib import Path
 
 from symscale.derivation.builder import Builder
 from symscale.derivation.registry import blackboard, files, folders
-from symscale.errors import SymscaleError
+from symscale.errors import SettingsError, SymscaleError
 from symscale.machine import machine, machines
 from symscale.machine.model import did_you_mean
 from symscale.notation.formula import parse_formula
@@ -29,7 +29,7 @@ def names_of(d: Builder) -> frozenset[str]:
 
 
 def check_known(said: Iterable[str], here: Iterable[str], place: str) -> None:
-    """Raise SymscaleError for a name of a style that is no symbol of anything that documents of a folder can ask for.
+    """Raise SettingsError for a name of a style that is no symbol of anything that documents of a folder can ask for.
 
     A settings file serves several derivations, so a name is unknown only if it is no symbol of the table, of a chip,
     of the derivation asked (`here`), or of any other of the registry. `place` is where the style is said.
@@ -39,7 +39,7 @@ def check_known(said: Iterable[str], here: Iterable[str], place: str) -> None:
             if name not in here and not _known(name, tuple(files()), folders()):
                 others = {each for d in _boards(tuple(files())) for each in names_of(d)}
                 close = did_you_mean(name, sorted(others | set(TABLE) | _of_chips()))
-                raise SymscaleError(
+                raise SettingsError(
                     f"{place}: no derivation and no chip has a symbol {name[:40]}.",
                     hint=f"Names are as formulas have them, such as W_ici.{close}",
                 )

@@ -45,7 +45,7 @@ class Settings:
             yield
 
     def check(self, here: Collection[str]) -> None:
-        """Raise SymscaleError for a name of the style that is no symbol: not one of `here`, and of nothing else."""
+        """Raise SettingsError for a name of the style that is no symbol: not one of `here`, and of nothing else."""
         from symscale.paper.known import check_known
 
         for key, pairs in (("rename", self.style.renames), ("unit", self.style.units)):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from symscale.errors import SymscaleError
+from symscale.errors import SettingsError, SymscaleError
 from symscale.frozen import dataclass
 from symscale.paper.blocks import Block, Document, document
 from symscale.paper.comments import Syntax, syntax_of
@@ -163,6 +163,8 @@ def _compared(file: Path, text: str, syntax: Syntax, write: Writer) -> Outcome:
                     "This takes several lines.", hint="Give both markers lines of their own, or ask for env=inline."
                 )
             contents.append(block.filled(written))
+        except SettingsError:
+            raise  # said once, not in every block
         except SymscaleError as error:
             faults.append(_unwritten(block, error))
     faults += _labelled_twice(old.blocks, contents) if len(contents) == len(old.blocks) else []
