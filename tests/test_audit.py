@@ -450,7 +450,7 @@ def test_a_large_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("symscale.paper.audit.sources.LARGEST", 10)
     (found,) = audit(tmp_path, "x" * 11).findings
     assert "Split the document." in found.fault
-    assert "No such file" in audited(tmp_path / "none.tex").findings[0].fault
+    assert "there is no such file" in audited(tmp_path / "none.tex").findings[0].fault
     (tmp_path / "folder.tex").mkdir()
     assert "is a folder" in audited(tmp_path / "folder.tex").findings[0].fault
 

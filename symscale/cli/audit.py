@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from glob import glob
 from pathlib import Path
 
 import click
 
 from symscale.cli.options import OUTPUT, with_options
 from symscale.cli.output import write
+from symscale.errors import SymscaleError
 
 
 @click.command()
@@ -41,7 +43,17 @@ def audit(files: tuple[str, ...], renames: tuple[str, ...], untagged: bool, styl
     from symscale.paper.audit.judged import audited
     from symscale.paper.audit.shown import audit_github, audit_json, audit_text
 
-    reports = [audited(Path(file), renames) for file in files]
+    reports = [audited(file, renames) for each in files for file in _named(each)]
     shown = {"text": audit_text, "json": audit_json, "github": audit_github}[style]
     write(shown(reports, untagged=untagged), output)
     return max(report.code for report in reports)
+
+
+def _named(pattern: str) -> list[Path]:
+    """Return the files of a pattern that the shell left as it is, in their order. Raises SymscaleError for none."""
+    if Path(pattern).exists() or not any(each in pattern for each in "*?["):
+        return [Path(pattern)]
+    found = sorted(map(Path, glob(pattern, recursive=True)))
+    if not found:
+        raise SymscaleError(f"No document is called {pattern[:80]}.", hint="Give documents that are there.")
+    return found

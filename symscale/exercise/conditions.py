@@ -38,7 +38,7 @@ from symscale.notation.text import relation_text, to_text
 from symscale.quantity.unit import Unit
 from symscale.solve import crossover
 from symscale.solve.exact import value_at
-from symscale.solve.relation import ALWAYS, MIRROR, Interval, Relation, Solution
+from symscale.solve.relation import ALWAYS, MIRROR, Case, Interval, Relation, Solution
 
 OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 
@@ -185,9 +185,9 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
     if len(stated) == 1 and stated[0].op == "==":
         return _border(stated[0], asked, found, exercise)
     for ours, _, theirs in forms:
-        condition = _one_case(theirs, ours)
-        if condition is not None:
-            return Verdict(RIGHT, condition, asked)
+        case = _one_case(theirs, ours)
+        if case is not None:
+            return Verdict(RIGHT, _otherwise(case, ours), asked, when=case.when)
     if _in_numbers(stated, forms[0][0], asked, exercise):
         return Verdict(RIGHT, "With the numbers it is the answer.", asked)
     turned = [Relation(each.lhs, MIRROR[each.op], each.rhs) for each in stated]
@@ -276,15 +276,20 @@ def _border(stated: Relation, asked: Asked, found: Crossover, exercise: Exercise
     return _by_threshold(theirs, asked, found, exercise)
 
 
-def _one_case(theirs: Solution, ours: Solution) -> str | None:
-    """Say under which condition an answer without conditions is right: it is one of several cases."""
+def _one_case(theirs: Solution, ours: Solution) -> Case | None:
+    """Return the case, of several, that an answer without conditions is; None where it is none."""
     bounded = any(each != ALWAYS for case in theirs.cases for each in case.intervals)
     for case in ours.cases if bounded else ():
         if case.when and case.intervals and same_answer(alone(theirs), alone(replace(ours, cases=(case,)))):
-            when = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in case.when)
-            never = all(each.never for each in ours.cases if each is not case)
-            return f"It holds if {when}; otherwise {'no value is enough' if never else 'the answer is another'}."
+            return case
     return None
+
+
+def _otherwise(case: Case, ours: Solution) -> str:
+    """Say under which condition one case of an answer holds, and what holds otherwise."""
+    when = " and ".join(relation_text(each.lhs, each.op, each.rhs) for each in case.when)
+    never = all(each.never for each in ours.cases if each is not case)
+    return f"It holds if {when}; otherwise {'no value is enough' if never else 'the answer is another'}."
 
 
 def _by_threshold(

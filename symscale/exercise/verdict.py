@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symscale.exercise.exercise import Asked
 from symscale.frozen import dataclass
+from symscale.solve.relation import Relation
 
 RIGHT = "right"
 LEADING = "right to leading order"
@@ -20,7 +21,8 @@ class Verdict:
     """The kind of verdict, a sentence that says why, and what the answer was judged as.
 
     `diagnosis` names conventions or slips under which the derivation, computed again, gives the answer; `ratio` is the
-    answer over what is derived, `step` the number of the step at which the two part, 0 where that is not known.
+    answer over what is derived, `step` the number of the step at which the two part, 0 where that is not known;
+    `when` is what the case of the derivation that an answer is, of several, holds under.
     """
 
     kind: str
@@ -29,6 +31,7 @@ class Verdict:
     diagnosis: tuple[str, ...] = ()
     ratio: float | None = None
     step: int = 0
+    when: tuple[Relation, ...] = ()
 
     @property
     def accepted(self) -> bool:

@@ -18,13 +18,18 @@ from symscale.solve.relation import MIRROR, Relation
 _CLOSED = {">": ">=", "<": "<=", "=": "=="}
 
 
-def unfounded(when: Sequence[str], asked: Asked | None, exercise: Exercise) -> tuple[str, list[str]]:
-    """Return what is wrong with the conditions of a claim, "" for nothing, and those that could not be judged."""
+def unfounded(when: Sequence[str], verdict: Verdict, exercise: Exercise) -> tuple[str, list[str]]:
+    """Return what is wrong with the conditions of a claim, "" for nothing, and those that could not be judged.
+
+    A claim that is one case of several is held to the conditions of that case.
+    """
     left: list[str] = []
+    asked = verdict.asked
+    there = list(_typed(_conditions(asked, exercise, verdict.when), exercise))
     names = aliases(exercise)
     for each in when:
         try:
-            wrong = _limit(each, asked, names) if _is_limit(each) else _condition(each, asked, exercise, names)
+            wrong = _limit(each, asked, names) if _is_limit(each) else _condition(each, there, names)
         except SymscaleError:
             left.append(each)
             continue
@@ -81,10 +86,9 @@ def _assumptions(asked: Asked | None) -> Iterator[str]:
         yield from asked.optimum.limits
 
 
-def _condition(text: str, asked: Asked | None, exercise: Exercise, names: Mapping[str, str]) -> str:
+def _condition(text: str, there: Sequence[Relation], names: Mapping[str, str]) -> str:
     """Say what is wrong with a condition: the derivation has another one in the same symbols."""
     said = _relation(text, names)
-    there = list(_typed(_conditions(asked, exercise), exercise))
     if any(alike(said, each) for each in there):
         return ""
     turned = Relation(said.lhs, MIRROR[said.op], said.rhs)
@@ -97,14 +101,16 @@ def _condition(text: str, asked: Asked | None, exercise: Exercise, names: Mappin
     raise SymscaleError("The derivation has no such condition.")
 
 
-def _conditions(asked: Asked | None, exercise: Exercise) -> Iterator[Relation]:
+def _conditions(asked: Asked | None, exercise: Exercise, case: Sequence[Relation]) -> Iterator[Relation]:
     found, best = (asked.crossover, asked.optimum) if asked is not None else (None, None)
     for each in _assumptions(asked):
         if not _is_limit(each):
             yield _relation(each, {})
     if best is not None:
         yield from best.when
-    if found is not None:
+    if case:
+        yield from case
+    elif found is not None:
         cases = [case for answer in found.answers for case in answer.cases]
         cases += [each.case for each in found.numbered] + [each.numeric for each in found.numbered]
         yield from (one for case in cases if not case.never for one in case.when)
@@ -112,13 +118,14 @@ def _conditions(asked: Asked | None, exercise: Exercise) -> Iterator[Relation]:
         yield from (one for step in blackboard(exercise.derivation, exercise.terms).steps for one in step.conditions)
 
 
-def bounds_of(asked: Asked, exercise: Exercise) -> Iterator[Relation]:
-    """Yield the inequalities that a derivation states of a quantity, in general and in its dtypes."""
-    stated = [Relation(each.of_what, each.sign, each.expr) for each in asked.settings if each.sign != "=="]
+def bounds_of(asked: Asked, exercise: Exercise) -> Iterator[tuple[Relation, tuple[Relation, ...]]]:
+    """Yield the inequalities that a derivation states of a quantity, in general and in its dtypes, with their case."""
+    stated = [(Relation(each.of_what, each.sign, each.expr), ()) for each in asked.settings if each.sign != "=="]
+    yield from ((one, when) for each, when in stated for one in _typed([each], exercise))
     found = asked.crossover
     for answer in found.answers if found is not None else ():
-        stated += [one for case in answer.cases for one in bounds(answer.unknown, case)]
-    yield from _typed(stated, exercise)
+        for case in answer.cases:
+            yield from ((one, case.when) for one in _typed(bounds(answer.unknown, case), exercise))
 
 
 def _typed(stated: Iterable[Relation], exercise: Exercise) -> Iterator[Relation]:

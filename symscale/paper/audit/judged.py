@@ -60,6 +60,7 @@ class Report:
     findings: tuple[Finding, ...]
     untagged: tuple[Note, ...]
     notes: tuple[Note, ...]
+    file: Path = Path()
 
     @property
     def code(self) -> int:
@@ -81,9 +82,10 @@ def audited(file: Path, renames: Sequence[str] = ()) -> Report:
         try:
             read = document(file)
         except SymscaleError as error:
-            return Report((Finding(file, 0, "", fault=str(error)),), (), ())
+            return Report((Finding(file, 0, "", fault=str(error)),), (), (), file)
         spelling = Spelling(tuple(read.macros.items()), style.renames, tuple(read.lets.items()))
-        return _report(read, [(each, claims(each.text, each.syntax, spelling)) for each in read.sources])
+        report = _report(read, [(each, claims(each.text, each.syntax, spelling)) for each in read.sources])
+        return replace(report, file=file)
 
 
 def _report(read: Document, texts: Sequence[tuple[Source, Found]]) -> Report:
@@ -194,7 +196,7 @@ def _judged(state: Statement, request: Request) -> Verdict:
     verdict = _as_answer(state, one)
     if not verdict.accepted or not state.when:
         return verdict
-    wrong, left = unfounded(state.when, verdict.asked, one)
+    wrong, left = unfounded(state.when, verdict, one)
     if wrong:
         return replace(verdict, kind=WRONG, said=wrong)
     if left:
@@ -240,8 +242,9 @@ def _verbatim(text: str, one: Exercise) -> Verdict | None:
             continue
         said = found.each[0]
         for each in one.asked:
-            if any(alike(said, stated) for stated in bounds_of(each, one)):
-                return Verdict(RIGHT, "", each)
+            cases = [when for stated, when in bounds_of(each, one) if alike(said, stated)]
+            if cases:
+                return Verdict(RIGHT, "", each, when=() if () in cases else cases[0])
             if each.crossover is not None and is_question(in_general(said, one), each.crossover, one):
                 return Verdict(RIGHT, "This is the question that the derivation answers.", each)
     return None

@@ -25,6 +25,8 @@ def audit_text(reports: Sequence[Report], *, untagged: bool = False) -> str:
         lines += [f"{place(each)}: {each.message}" for each in report.notes]
         if untagged:
             lines += [f"{place(each)}: no tag: {cut(each.message)}" for each in report.untagged]
+        if len(reports) > 1 and not report.findings:
+            lines.append(f"{report.file}: No tag names a derivation.")
     return "\n".join([*lines, summary(reports, untagged)])
 
 
@@ -74,6 +76,7 @@ def audit_json(reports: Sequence[Report], *, untagged: bool = False) -> str:
         "accepted": all(report.code == 0 for report in reports),
         "claims": [_row(each) for report in reports for each in report.findings],
         "notes": [_place(each) | {"message": each.message} for report in reports for each in report.notes],
+        "without_tags": [report.file.as_posix() for report in reports if not report.findings],
         "untagged_count": sum(len(report.untagged) for report in reports),
     }
     if untagged:

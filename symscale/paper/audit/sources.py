@@ -72,6 +72,8 @@ class Document:
 
 def document(file: Path) -> Document:
     """Read a document with what it takes in from its folder. Raises SymscaleError for what is no readable document."""
+    if file.is_dir():
+        raise SymscaleError(f"{file} is a folder.", hint="Give its documents: notes/*.md.")
     if file.suffix.lower() == NOTEBOOK:
         cells = tuple(_cells(file))
         return Document(cells, _defined(cells), ())
@@ -101,8 +103,9 @@ def _defined(sources: Iterable[Source]) -> dict[str, Macro]:
 
 def _text(file: Path) -> str:
     """Return what a document holds. Raises SymscaleError if it is no file, too large, or not UTF-8."""
-    if file.exists() and not file.is_file():
-        what = "is a folder" if file.is_dir() else "is no file"
+    if not file.is_file():
+        missing = "is no file" if file.exists() else "cannot be read: there is no such file"
+        what = "is a folder" if file.is_dir() else missing
         raise SymscaleError(f"{file} {what}.", hint="Give documents that are there.")
     return read(file, LARGEST)[1]
 
