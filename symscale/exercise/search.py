@@ -50,7 +50,9 @@ def search(
     one = sorted(_fitting(_one(start, without), fits) or _fitting(_later(start), fits), key=lambda each: bool(each.how))
     if alone:
         one = [each for each in one if not each.how]
-    yield from (*alone, *one) if alone or one or most < 2 else _fitting(_two(start, besides), fits)
+    found = [*alone, *one]
+    # two at once and cut off as well would be almost anything
+    yield from found if found or most < 2 else (each for each in _fitting(_two(start, besides), fits) if not each.how)
 
 
 def _fitting(level: Iterable[Found], fits: Fits) -> list[Found]:
