@@ -185,9 +185,10 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
     if len(stated) == 1 and stated[0].op == "==":
         return _border(stated[0], asked, found, exercise)
     for ours, _, theirs in forms:
-        case = _one_case(theirs, ours)
-        if case is not None:
-            return Verdict(RIGHT, _otherwise(case, ours), asked, when=case.when)
+        cases = _cases_of(theirs, ours)
+        if cases:
+            when = cases[0].when if len(cases) == 1 else ()
+            return Verdict(RIGHT, _otherwise(cases[0], ours), asked, when=when)
     if _in_numbers(stated, forms[0][0], asked, exercise):
         return Verdict(RIGHT, "With the numbers it is the answer.", asked)
     turned = [Relation(each.lhs, MIRROR[each.op], each.rhs) for each in stated]
@@ -276,13 +277,12 @@ def _border(stated: Relation, asked: Asked, found: Crossover, exercise: Exercise
     return _by_threshold(theirs, asked, found, exercise)
 
 
-def _one_case(theirs: Solution, ours: Solution) -> Case | None:
-    """Return the case, of several, that an answer without conditions is; None where it is none."""
-    bounded = any(each != ALWAYS for case in theirs.cases for each in case.intervals)
-    for case in ours.cases if bounded else ():
-        if case.when and case.intervals and same_answer(alone(theirs), alone(replace(ours, cases=(case,)))):
-            return case
-    return None
+def _cases_of(theirs: Solution, ours: Solution) -> list[Case]:
+    """Return the cases, of several, that an answer without conditions is."""
+    if all(each == ALWAYS for case in theirs.cases for each in case.intervals):
+        return []
+    conditional = [case for case in ours.cases if case.when and case.intervals]
+    return [case for case in conditional if same_answer(alone(theirs), alone(replace(ours, cases=(case,))))]
 
 
 def _otherwise(case: Case, ours: Solution) -> str:

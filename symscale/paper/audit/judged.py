@@ -244,7 +244,7 @@ def _verbatim(text: str, one: Exercise) -> Verdict | None:
         for each in one.asked:
             cases = [when for stated, when in bounds_of(each, one) if alike(said, stated)]
             if cases:
-                return Verdict(RIGHT, "", each, when=() if () in cases else cases[0])
+                return Verdict(RIGHT, "", each, when=cases[0] if len(set(cases)) == 1 else ())
             if each.crossover is not None and is_question(in_general(said, one), each.crossover, one):
                 return Verdict(RIGHT, "This is the question that the derivation answers.", each)
     return None

@@ -29,6 +29,7 @@ _APPLIED = ("max", "min", "log", "ln", "exp")
 _ROWS = frozenset(("math", "mrow", "mstyle", "mpadded", "merror", "menclose"))
 _UNSAFE = re.compile(r"[{}\\$]")
 _ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)\w+;")
+_RELATION = re.compile(r"[=<>]|\\[lg]e(?![a-z])")
 _VARIANTS = {"script": "mathcal", "double-struck": "mathbb", "fraktur": "mathfrak", "bold": "mathbf"}
 _BOTH: dict[str, tuple[str, ...]] = {"mfrac": (r"\frac{", "}{", "}"), "msub": ("", "_{", "}"), "msup": ("", "^{", "}")}
 _BOTH |= {"msubsup": ("", "_{", "}^{", "}"), "mroot": (r"\sqrt[", "]{", "}")}
@@ -66,8 +67,9 @@ def _element(element: Element, depth: int) -> str:
     if name == "msqrt":
         return rf"\sqrt{{{''.join(parts)}}}"
     if name == "mtable":
-        lines = (" & ".join(_element(cell, depth + 2) for cell in row) for row in element)
-        return r" \\ ".join(lines)
+        lines = [" & ".join(_element(cell, depth + 2) for cell in row) for row in element]
+        # a column of relations, or one formula that is broken into lines
+        return (r" \\ " if all(map(_RELATION.search, lines)) else " ").join(lines).replace("&", " ")
     if name == "mtd":
         return "".join(parts)
     if name in ("mover", "munder") and len(parts) == 2 and element[0].tag.endswith(("munder", "mover")):

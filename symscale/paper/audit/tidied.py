@@ -42,7 +42,7 @@ _ABOVE = re.compile(r"\\(?:gtrsim|gtrapprox|geqq|eqslantgtr)(?![A-Za-z])|≳")
 _BELOW = re.compile(r"\\(?:lesssim|lessapprox|leqq|eqslantless)(?![A-Za-z])|≲")
 _GOES_ON = re.compile(
     r"(?:\\?q?quad(?![A-Za-z])|\\[,;:! ]|~|\s)*(?:[-+*/]|\\(?:cdot|times)(?![A-Za-z])"
-    r"|(?:\\(?:text|mbox|mathrm)\s*\{|\")\s*(?:if|for|when|where|provided|as long as)\b"
+    r"|(?:\\(?:text|mbox|mathrm)\s*\{|\")\s*(?:if|for|when|where|provided|as long as|and)\b"
     r"|(?:\\left)?\([^()]*(?:\\(?:ll|gg)(?![A-Za-z])|<<|>>)[^()]*\)\s*$)"
 )
 _PREFIXES = {"kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "exa": "E", "milli": "m", "micro": "µ"}
