@@ -271,9 +271,13 @@ def test_a_number_on_another_chip_has_that_chips_figures_alone() -> None:
     assert float(number(read_request("roofline/machine-intensity value on=tpu-v5p"))[0]) == pytest.approx(
         163.93, abs=0.01
     )
-    for sentence in ("tpus/specs value C on=tpu-v5p", "gpus/specs value on=h100", "gpus/dp value on=b200"):
+    for sentence in ("tpus/specs value C on=tpu-v5p", "gpus/specs value on=h100", "gpus/dp-h800 value on=b200"):
         with pytest.raises(SymscaleError):
             number(read_request(sentence))
+    # 990 TFLOP/s is H100's by another source, and 1024 of a B200 are as many: 7/8 of 2250e12 over 900e9
+    assert float(number(read_request("gpus/dp value on=b200"))[0]) == pytest.approx(2250e12 / 400e9, rel=1e-3)
+    with pytest.raises(SymscaleError, match="no such cluster"):
+        number(read_request("gpus/dp value on=a100"))
     assert number(read_request("gpus/dp-curve value"))[0] == 1925  # X = 1024 nodes: the case of many
     assert number(read_request("training/mixed-mesh value"))[0] == 16
     with pytest.raises(SymscaleError, match="both sides"):

@@ -40,15 +40,18 @@ def fail(what: str, equation: Relation) -> None:
     raise StepError(f"{what}: {relation_text(equation.lhs, equation.op, equation.rhs)}")
 
 
-def agree(found: sp.Expr, wanted: sp.Expr, rng: random.Random) -> bool:
-    """Say whether two expressions agree at random exact points, those left out where one has no finite value."""
+def agree(found: sp.Expr, wanted: sp.Expr, rng: random.Random, from_two: frozenset[sp.Symbol] = frozenset()) -> bool:
+    """Say whether two expressions agree at random exact points, those left out where one has no finite value.
+
+    Symbols that count `from_two` are never less there.
+    """
     symbols = found.free_symbols | wanted.free_symbols
     one = found == wanted  # which is left to show is that it has a value at all
     tested = 0
     for _ in range(40 * SAMPLES):
         if tested == (1 if one else SAMPLES):
             return True
-        point = random_point(symbols, rng)
+        point = at_least_two(random_point(symbols, rng), from_two)
         left = value_at(found, point)
         right = left if one else value_at(wanted, point)
         if left.has(*UNDEFINED) or right.has(*UNDEFINED):
@@ -64,6 +67,7 @@ class Equal:
     """Each equation's right side equals an expression found in another way, at random exact points."""
 
     others: tuple[sp.Expr, ...]
+    at_least_two: frozenset[sp.Symbol] = frozenset()
     name: str = "equal at random exact points"
 
     def verify(self, equations: tuple[Relation, ...], seed: int) -> None:
@@ -72,7 +76,7 @@ class Equal:
         if len(self.others) != len(equations):
             raise StepError("A step states more equations than it proves.")
         for equation, other in zip(equations, self.others, strict=True):
-            if not agree(equation.rhs, other, rng):
+            if not agree(equation.rhs, other, rng, self.at_least_two):
                 fail("Not equal at a random point", equation)
 
 

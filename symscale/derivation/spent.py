@@ -39,7 +39,7 @@ def times_step(layer: Layer, passes: str, names: Sequence[str], found: Times, *,
         proofs.append(_comms_again(layer, names, overlap, latency))
     title = "Both passes together: times" if passes == "both" else f"{passes.capitalize()} pass: times"
     tree = bool(found.axes) and not any(axis in layer.axes for axis in found.axes) and "tree" in found.networks
-    checks = (Equal(tuple(proofs)), Dimensioned(unit="s", counts=layer.counted))
+    checks = (Equal(tuple(proofs), frozenset(layer.mesh_symbols)), Dimensioned(unit="s", counts=layer.counted))
     reason = _assumed(overlap, several if found.comms != 0 else None, tree)
     kinds = {(each.collective.kind, layer.axes[each.collective.axes[0]].kind) for name in names for each in sent(name)}
     if ("Permute", "torus") in kinds:

@@ -39,8 +39,16 @@ class Terms:
         return " ".join([*words, *([f"with {', '.join(values)}"] if values else [])])
 
     def chip(self, on: str | Machine | None) -> Machine | None:
-        """Return the chip that an author names, or the one in its place."""
-        return chosen(self.on if self.on and on is not None else on)
+        """Return the chip that an author names, or the one in its place, in a cluster as large as the author's.
+
+        Raises SymscaleError where there is no such cluster of it.
+        """
+        if not self.on or on is None:
+            return chosen(on)
+        own, other = chosen(on), chosen(self.on)
+        tree = own is not None and own.main_network is not None and own.main_network.kind == "tree"
+        plain = other is not None and other.main_network is not None and other.main_network.kind == "switch"
+        return chosen(f"{self.on}:{own.name.partition(':')[2]}") if own is not None and tree and plain else other
 
     def given(
         self, values: Mapping[str, sp.Expr | int] | None, on: str | Machine | None = None
@@ -77,8 +85,9 @@ def figure_of(name: str, value: sp.Expr, own: Machine | None) -> str:
     A peak is one of its dtype: C_bf16. Raises SymscaleError for a rate that no chip has.
     """
     for each in (own,) if own is not None else map(machine, machines()):
-        dtypes = [f"C_{dtype}" for dtype, peak in each.peaks if peak == value]
-        figure = name if each.figures.get(name) == value else ""
+        names = each.stated_as(value)
+        dtypes = [other for other in names if other.startswith("C_")]
+        figure = name if name in names or each.figures.get(name) == value else ""
         if name == "C":
             figure = "C_bf16" if "C_bf16" in dtypes else next(iter(dtypes), "")
         if figure:

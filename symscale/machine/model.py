@@ -191,6 +191,16 @@ class Machine(Shown):
         found |= {f"D_{level.name}": level.size for level in trees}
         return {name: sp.Rational(value) for name, value in found.items() if value is not None}
 
+    def stated_as(self, value: sp.Expr) -> list[str]:
+        """Return the names of the peaks and of the HBM's figures that have this value, in one of their sources."""
+        names = {"hbm.bandwidth": "W_hbm", "hbm.capacity": "M_hbm"}
+        names |= {f"peak.{dtype}": f"C_{dtype}" for dtype, _ in self.peaks}
+        return [
+            names[key]
+            for key, fact in self.facts
+            if key in names and value in (fact.value, *(each.value for each in fact.other))
+        ]
+
 
 def wraps(network: Network, size: int | sp.Expr, links: int = 1) -> bool:
     """Say whether a mesh axis of `size` chips over `links` physical axes closes into a ring.
