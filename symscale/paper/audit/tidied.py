@@ -154,7 +154,8 @@ def unit_words(text: str) -> str:
         elif command in _PREFIXES:
             prefix = _PREFIXES[command]
         else:
-            unit = prefix + _UNITS.get(command, command) if command else word.replace("~", " ")
+            unit = prefix + (_UNITS.get(command, command) if command else word.replace("~", " ").lstrip())
+            unit = unit if command or prefix else word.replace("~", " ")
             said += f"{'/' if below and command else ''}{unit}"
             prefix, below = "", False
     return " ".join(said.split())
