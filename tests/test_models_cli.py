@@ -101,7 +101,7 @@ def test_thousands_are_said(capsys: pytest.CaptureFixture[str]) -> None:
 
 WRONG = [
     (["lama3-70b"], "No model is called 'lama3-70b'|Did you mean llama3-70b"),
-    (["none/config.json"], "none/config.json: cannot read the file|config.json"),
+    (["none/config.json"], "none/config.json cannot be read: No such file|config.json"),
     (["gpt2", "--seq", "0"], "--seq is '0'|positive whole number"),
     (["gpt2", "--seq", "-4"], "--seq is '-4'|positive whole number"),
     (["gpt2", "--seq", "1.5"], "--seq is '1.5'|positive whole number"),

@@ -77,7 +77,7 @@ def test_sizes_that_are_none_are_refused(values, capsys, tmp_path):
     assert "fault" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("id", "chip"), [("training/over-batch", "h100"), ("gpus/dp-curve", "h100")])
+@pytest.mark.parametrize(("id", "chip"), [("training/over-batch", "h100"), ("gpus/dp-curve", "a100")])
 def test_a_chip_that_does_not_fit_a_figure_is_refused(id, chip, capsys, tmp_path):
     assert run(["plot", id, "--on", chip, "-o", str(tmp_path / "x.svg")]) == 2
     error = capsys.readouterr().err

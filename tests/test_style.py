@@ -173,7 +173,7 @@ IMPOSSIBLE = [
     ("gpus/dp-curve claim set=X=4", "with X = 4: uplinks of the nodes is 0 where B = 100,000"),
     ("collectives/latency-curve figure set=X=1", "is 0 where M_array = 1000"),
     ("serving/pareto figure set=S=10^30", "No curve of the plot has a point"),
-    ("gpus/sharded-inside claim on=h100", "on h100: after step 2 (AllGather over X) there is no result"),
+    ("gpus/sharded-inside claim on=tpu-v5e", "on tpu-v5e: after step 2 (AllGather over X) there is no result"),
     ("training/llama2-13b-mesh claim on=h100", "there is no result to go on with"),
     ("roofline/growth claim set=F=1", "there is no result to go on with"),
     ("tpus/corner-to-corner claim on=h100", "Step 2 of tpus/corner-to-corner (Remark) does not hold on h100"),
