@@ -112,6 +112,22 @@ def test_a_long_formula_is_broken_and_still_reads_back(source):
     assert (again.lhs, again.op, again.rhs) == tuple(getattr(parse_relation(source), n) for n in ("lhs", "op", "rhs"))
 
 
+@pytest.mark.parametrize("source", [
+    "(p - 1)*max(t_F, t_F + t_B - 2*t_W, t_B - t_F)",
+    "(p - 1)*(m + 1)*max(t_F, t_B)/(m*(t_F + t_B))",
+    "(p - 1)*(t_F + t_B + t_W)*(m + p)",
+    "-3*min(a + b, (c - d)*max(e, f - 1))*(x - y)",
+    "(b*B*D/X + b*D*F/Y)/(3*(X - 1) + 7*(Y + 1)) - (p - 1)/m",
+])  # fmt: skip
+@pytest.mark.parametrize("room", [12, 20, 30, 45])
+def test_a_formula_on_several_lines_is_the_same_formula(source, room):
+    expr = parse_formula(source).expr
+    lines = wide_latex(expr, Order(), room)
+    one = re.sub(r"\\begin\{aligned\}|\\end\{aligned\}|&|\\\\|\\quad", " ", lines)
+    found = parse_formula(one, implicit=True).expr
+    assert sp.expand(found - expr) == 0 or found == expr, lines
+
+
 def test_breaks_stand_at_the_outermost_place():
     assert broken("T = max(aaaaaaaaaaaa, bbbbbbbbbbbbbb, c)", 26) == [
         "T = max(aaaaaaaaaaaa,",

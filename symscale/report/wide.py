@@ -6,7 +6,7 @@ import re
 
 import sympy as sp
 
-from symscale.notation.latex import to_latex
+from symscale.notation.latex import bracketed, to_latex
 from symscale.notation.order import Order
 from symscale.notation.shape import terms
 
@@ -51,7 +51,7 @@ def wide_latex(expr: sp.Expr, order: Order, room: int = LINE) -> str:
     if expr.is_Mul:
         inner = [each for each in expr.args if isinstance(each, sp.Max | sp.Min)]
         if len(inner) == 1:
-            before = to_latex(expr / inner[0], order)
+            before = _factor(expr / inner[0], order)
             return rf"{before} \cdot {_extremum(inner[0], order, room - width(before) - 1)}"
         return _product(expr, order, room) or whole
     return whole
@@ -67,9 +67,14 @@ def _product(expr: sp.Expr, order: Order, room: int) -> str:
         return ""
     longest = max(sums, key=lambda each: len(each.args))
     rest = expr / longest
-    before = rf"\left({to_latex(rest, order)}\right)" if rest.is_Add else to_latex(rest, order)
+    before = _factor(rest, order)
     lines = _lines([to_latex(each, order) for each in terms(longest, order)], room - width(before))
     return rf"{before} \left({_aligned(lines)}\right)"
+
+
+def _factor(expr: sp.Expr, order: Order) -> str:
+    """Return what stands before a product's broken part, a sum in brackets."""
+    return bracketed(to_latex(expr, order)) if expr.is_Add else to_latex(expr, order)
 
 
 def _extremum(expr: sp.Expr, order: Order, room: int) -> str:
