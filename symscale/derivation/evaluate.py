@@ -21,6 +21,7 @@ from symscale.derivation.crossover import (
 )
 from symscale.derivation.layer import Layer
 from symscale.derivation.limits import readable
+from symscale.derivation.measured import unit_of
 from symscale.derivation.proof import Evaluated, Settled
 from symscale.derivation.shorter import factored
 from symscale.derivation.step import Prose, Step
@@ -266,9 +267,7 @@ def _numeric(condition: Relation) -> Relation:
 
 def quantity(name: sp.Symbol, value: sp.Expr, *layers: Layer | None) -> str:
     """Return a number with the unit of its symbol: bytes for the width of an array, FLOP/s for the peak of a dtype."""
-    # W_row and the like are rates of a cluster's own levels
-    row = entry(str(name)) or (entry("W") if str(name).startswith("W_") else None)
-    unit = row.unit if row is not None else ""
+    unit = unit_of(name, value)
     for layer in (each for each in layers if each is not None):
         if name in layer.typed.numbers:
             unit = "B"

@@ -10,6 +10,7 @@ from symscale.derivation.crossover import Crossover, bounds
 from symscale.derivation.evaluate import numbers, quantity, taken_from
 from symscale.derivation.layer import Layer
 from symscale.derivation.limits import limit_text, listed, read_limits, readable
+from symscale.derivation.measured import TIMES, unit_for
 from symscale.derivation.proof import Equal, Evaluated, InLimit
 from symscale.derivation.step import Prose, Step, verify
 from symscale.errors import StepError
@@ -18,7 +19,7 @@ from symscale.notation.formula import parse_formula, parse_relation
 from symscale.notation.text import relation_text
 from symscale.solve import approximate
 from symscale.solve.relation import MIRROR, Relation, sign_of_number
-from symscale.vocabulary import entry, symbol
+from symscale.vocabulary import symbol
 
 
 def in_limit(name: str, expr: sp.Expr, limits: str) -> tuple[sp.Expr, Step]:
@@ -41,10 +42,10 @@ def in_numbers(
     used = {each: known[each] for each in sorted(expr.free_symbols & set(known), key=str)}
     value = expr.xreplace(used)
     lines: tuple[Prose, ...] = tuple((each, f" = {quantity(each, number, layer)}") for each, number in used.items())
-    row = entry(name)
     title = f"In numbers on {chip.title}" if chip is not None else "In numbers"
     proof = Evaluated((expr,), tuple(known.items()), *taken_from(layer, chip))
-    unit = row.unit if row is not None and not value.free_symbols else ""
+    # years = 435 says it
+    unit = unit_for(symbol(name), expr, used.values()) if not value.free_symbols and name not in TIMES else ""
     return value, Step(
         "evaluate", title, "Put in the numbers.", (Relation(symbol(name), "==", value),), (proof,), lines, (), (unit,)
     )

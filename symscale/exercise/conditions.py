@@ -31,7 +31,6 @@ from symscale.exercise.reading import Number, Relations
 from symscale.exercise.search import search
 from symscale.exercise.setting import Setting
 from symscale.exercise.slips import TOGETHER
-from symscale.exercise.units import dimension
 from symscale.exercise.verdict import RIGHT, UNEXPLAINED, UNIT, WRONG, Verdict
 from symscale.notation.formula import parse_relation
 from symscale.notation.text import relation_text, to_text
@@ -339,7 +338,7 @@ def _turned(verdict: Verdict) -> Verdict:
 
 def _base(asked: Asked) -> Unit | None:
     """Return the base unit of what is asked for: relations have lost theirs."""
-    measured = dimension(asked.settings[0]) if asked.settings else None
+    measured = asked.settings[0].dimension if asked.settings else None
     return Unit(sp.S.One, measured, "") if measured is not None else None
 
 

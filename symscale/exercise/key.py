@@ -8,7 +8,6 @@ from symscale.derivation.crossover import Crossover, bounds, case_words
 from symscale.derivation.limits import readable
 from symscale.derivation.step import Prose
 from symscale.exercise.exercise import Asked, Exercise
-from symscale.exercise.units import dimension
 from symscale.notation.numbers import format_number, format_quantity
 from symscale.notation.text import relation_text, to_text
 from symscale.solve.relation import Case, Relation
@@ -35,7 +34,7 @@ def written(one: Exercise) -> str:
     if numbers is None:
         return to_text(asked.settings[0].expr)
     setting, value = numbers
-    unit = setting.unit or str(dimension(setting) or "")
+    unit = setting.unit or str(setting.dimension or "")
     unit = {"1/B": "FLOP/B", "1": ""}.get(unit, unit)
     return f"{format_number(value, 10, style='ascii')} {unit}".strip()
 

@@ -17,7 +17,6 @@ from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.kinds import COLLECTIVES, CONDITION, FORMULA, MESH, NOTATION, NUMBER, YES_OR_NO, kind_of
 from symscale.exercise.sentence import counted, sentence
 from symscale.exercise.setting import Setting
-from symscale.exercise.units import dimension
 from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
 from symscale.notation.formula import parse_relation
@@ -250,7 +249,7 @@ def _form(asked: Asked, kind: str) -> str:
     if kind == MESH and asked.optimum is not None:
         return f"the whole size of each axis, as in {asked.optimum.variable}=1"
     if kind == NUMBER:
-        unit = next((each.unit or str(dimension(each) or "") for each, _ in asked.numbers), "")
+        unit = next((each.unit or str(each.dimension or "") for each, _ in asked.numbers), "")
         # FLOPs are pure numbers, and a reader names them
         unit = {"1/B": "FLOP/B", "1/s": "FLOP/s", "1": ""}.get(unit, unit)
         return f"a number in {unit}" if unit else "a number"

@@ -8,12 +8,14 @@ from dataclasses import field, replace
 import sympy as sp
 
 from symscale.derivation.filling import Cells
+from symscale.derivation.measured import dimension, unit_for
 from symscale.derivation.proof import Evaluated
 from symscale.derivation.registry import blackboard
 from symscale.derivation.step import Step
 from symscale.derivation.terms import OWN, Terms
 from symscale.frozen import dataclass
 from symscale.notation.text import to_text
+from symscale.quantity import Dimension
 from symscale.solve.exact import value_at
 from symscale.solve.relation import Relation
 from symscale.vocabulary import BY_NAME
@@ -43,6 +45,16 @@ class Setting:
     def value(self) -> sp.Expr:
         """The formula with the values in it."""
         return value_at(self.expr, self.values)
+
+    @property
+    def dimension(self) -> Dimension | None:
+        """The dimension of what it says, None where nothing tells it."""
+        return dimension(self.of_what, self.expr, self.unit)
+
+    @property
+    def measured_in(self) -> str:
+        """The unit that its number is shown in, "" where it counts or nothing tells it."""
+        return unit_for(self.of_what, self.expr, self.used.values(), self.unit)
 
     @property
     def used(self) -> dict[sp.Symbol, sp.Expr]:

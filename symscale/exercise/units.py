@@ -7,27 +7,17 @@ from dataclasses import replace
 
 import sympy as sp
 
-from symscale.derivation.proof import known_dimensions
+from symscale.derivation.measured import BYTE, SECOND, TIMES
 from symscale.errors import UnitError
 from symscale.exercise.exercise import Asked
 from symscale.exercise.reading import Number
 from symscale.exercise.setting import Setting
 from symscale.exercise.verdict import RIGHT, UNIT, Verdict
 from symscale.notation.numbers import format_number, format_quantity
-from symscale.quantity import PURE, Dimension, Unit, dimension_of, parse_unit
-from symscale.vocabulary import entry
+from symscale.quantity import PURE, Unit, parse_unit
 
-BYTE, SECOND = parse_unit("B").dimension, parse_unit("s").dimension
 #: So far a number may be from the value and still be it: rounding of what went in.
 CLOSE = sp.Rational(1, 1000)
-JOULE = parse_unit("J").dimension
-#: The units that numbers of these dimensions are shown in.
-UNITS = {SECOND: "s", BYTE: "B", BYTE / SECOND: "B/s", JOULE: "J", PURE / BYTE: "FLOP/B"}
-#: What names begin with, and what they measure: M_cache, bytes_X, T_step, W_all, rate_core, intensity_chip.
-STEMS = {"M": BYTE, "bytes": BYTE, "V": BYTE, "T": SECOND, "W": BYTE / SECOND, "C": PURE / SECOND}
-STEMS |= {"rate": PURE / SECOND, "intensity": PURE / BYTE}
-#: Times that are counted in the unit they are called by, in seconds.
-TIMES = {"minutes": 60, "hours": 3600, "days": 86400, "years": 31536000}
 #: What is counted, where two of these are not the same.
 COUNTED = {"token": "token", "chip": "chip", "GPU": "chip", "TPU": "chip", "device": "chip", "FLOP": "FLOP"}
 COUNTED |= {each: each for each in ("element", "param")}
@@ -37,70 +27,11 @@ OTHER_SCALES = tuple(sp.Integer(each) for each in (60, 3600, 86400, 2**10, 2**20
 HUNDRED = sp.Integer(100)
 
 
-def dimension(setting: Setting) -> Dimension | None:
-    """Return the dimension of a quantity: by its unit, its name, or its formula; None where none of them tells."""
-    if setting.unit:
-        try:
-            return parse_unit(setting.unit).dimension
-        except UnitError:
-            return PURE  # what is counted has no unit of measure: physical axes
-    stem, _, rest = setting.name.partition("_")
-    whole = setting.of_what.is_Symbol and (bool(rest) or entry(stem) is None or stem in ("M", "C", "W", "V"))
-    if whole and stem in STEMS and not (len(rest) == 1 and stem == "M"):
-        # T_chunk = b*C/W counts the tokens of a chunk
-        return PURE if stem == "T" and rated(setting) and _by_formula(setting) == PURE else STEMS[stem]
-    if setting.of_what.free_symbols and not _familiar(setting.expr):
-        return PURE
-    if setting.of_what == 1 and any(abs(each) >= 1000 for each in setting.expr.atoms(sp.Number)):
-        return None  # a number among the symbols may be of any unit
-    found = _by_formula(setting)
-    return found if found == PURE or found in STEMS.values() else None
-
-
-def unit_for(setting: Setting) -> str:
-    """Return the unit of a number: as the step has it, of its symbol, or of the dimension of its formula."""
-    if setting.unit:
-        return setting.unit
-    row = entry(setting.name)
-    if row is not None and row.unit:
-        return row.unit
-    if setting.name.startswith("FLOPs"):
-        return "FLOP"
-    if setting.name in TIMES:
-        return setting.name
-    measured = dimension(setting)
-    given = setting.used.values()
-    if measured == SECOND and given and not rated(setting) and all(each.is_Integer for each in given):
-        return ""  # in the times that are given, as counts
-    if measured == PURE / SECOND:
-        peaks = any(each.name.partition("_")[0] == "C" for each in setting.expr.free_symbols)
-        return "FLOP/s" if setting.name.startswith("C_") or peaks else "1/s"
-    return UNITS.get(measured, "") if measured is not None else ""
-
-
 def with_its_unit(value: sp.Expr, setting: Setting, unit: Unit | None = None) -> str:
     """Return a number to six digits with its unit: the one that an answer has, or that of what it is the value of."""
     if unit is not None and unit.word and unit.dimension:
         return f"{format_number(value / unit.factor, 6)} {unit.word}"
-    return format_quantity(value, unit_for(setting), 6)
-
-
-def rated(setting: Setting) -> bool:
-    """Say whether a formula has the peak or a bandwidth of a chip."""
-    return any(each.name.partition("_")[0] in ("C", "W") for each in setting.expr.free_symbols)
-
-
-def _by_formula(setting: Setting) -> Dimension | None:
-    try:
-        return dimension_of(setting.expr, known_dimensions(setting.expr))
-    except UnitError:
-        return None
-
-
-def _familiar(expr: sp.Expr) -> bool:
-    """Say whether the dimensions of all symbols are known: of letters, which count, and of those of the table."""
-    names = known_dimensions(expr)
-    return all(each.name in names or (len(each.name) == 1 and each.name not in STEMS) for each in expr.free_symbols)
+    return format_quantity(value, setting.measured_in, 6)
 
 
 def in_named_time(answer: Number, asked: Asked) -> Number:
@@ -113,7 +44,7 @@ def in_named_time(answer: Number, asked: Asked) -> Number:
 
 def unit_fits(answer: Number, setting: Setting) -> bool:
     """Say whether the unit is of the right kind. A pure number, an intensity and zero need none."""
-    wanted = dimension(setting)
+    wanted = setting.dimension
     given = answer.unit.dimension if answer.unit is not None else PURE
     if answer.unit is None and (wanted == PURE / BYTE or answer.value == 0):
         return True
@@ -140,7 +71,7 @@ def by_unit(answer: Number, setting: Setting, value: sp.Expr, asked: Asked) -> V
     """Judge a number whose unit is missing, or measures something else; 9.6B of what is counted are billions."""
     word = answer.unit.word if answer.unit is not None else ""
     factor = answer.unit.factor if answer.unit is not None else sp.S.One
-    pure = dimension(setting) == PURE
+    pure = setting.dimension == PURE
     if word == "B" and pure and _is(answer, sp.Integer(10) ** 9, value):
         return Verdict(RIGHT, "B is read as billions.", asked)
     if pure and word in ("", "%") and _is(answer, HUNDRED if word else 1 / HUNDRED, value):
@@ -149,7 +80,7 @@ def by_unit(answer: Number, setting: Setting, value: sp.Expr, asked: Asked) -> V
         return None
     for scale in (*SCALES, *OTHER_SCALES):
         if _is(answer, scale / factor, value):
-            unit = setting.unit or str(dimension(setting)) or "a pure number"
+            unit = setting.unit or str(setting.dimension) or "a pure number"
             measured = f"it is measured in {unit}." if unit != "1" else "it is a pure number."
             return Verdict(UNIT, f"{f'{word} is not its unit' if word else 'The unit is missing'}: {measured}", asked)
     return None

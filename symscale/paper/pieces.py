@@ -20,7 +20,6 @@ from symscale.derivation.units import unit_beside
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise, exercise
 from symscale.exercise.setting import Setting
-from symscale.exercise.units import unit_for
 from symscale.frozen import dataclass
 from symscale.machine import chosen
 from symscale.machine.model import did_you_mean
@@ -295,7 +294,7 @@ def _quantity(one: Exercise, asked: Asked, form: str) -> Line:
     formula = next((each for each in asked.settings if each.expr.free_symbols and each.expr != each.of_what), None)
     if form == "number" or formula is None:
         for setting, value in asked.numbers:
-            return Line(Relation(setting.of_what, "==", value), unit_for(setting))
+            return Line(Relation(setting.of_what, "==", value), setting.measured_in)
         if form == "number":
             raise SymscaleError(
                 f"{asked.what} has no number in {one.id}.", hint="Give values by set=…, a chip by on=…."

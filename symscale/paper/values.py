@@ -13,7 +13,6 @@ from symscale.derivation.step import Step
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise, exercise
 from symscale.exercise.setting import Setting, behind, everything
-from symscale.exercise.units import unit_for
 from symscale.machine import chosen
 from symscale.machine.model import did_you_mean
 from symscale.paper.request import Request
@@ -35,7 +34,7 @@ def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
         chip = chosen(request.option("on") or None)
         figures = chip.figures if chip is not None else {}
         value = figures[name] if name in figures else _filled(known[symbol(name)], known)
-        return value, unit_for(Setting(value, {}, symbol(name))), name
+        return value, Setting(value, {}, symbol(name)).measured_in, name
     asked = _asked(one, request, at)
     if not at:
         best = _whole(asked) or _in_its_case(asked, known, request)
@@ -46,11 +45,11 @@ def number(request: Request, at: int = 0) -> tuple[sp.Expr, str, str]:
         value = _constant(setting.value)
         if value is not None:
             _of_the_chip(setting, request)
-            return value, unit_for(setting), setting.name
+            return value, setting.measured_in, setting.name
     for setting in settings:
         value = _constant(_filled(setting.value, known))
         if value is not None:
-            return value, unit_for(setting), setting.name
+            return value, setting.measured_in, setting.name
     if not settings:
         raise SymscaleError(f"{request.id} has no number to give.", hint="Ask for a quantity of its steps.")
     left = sorted(map(str, _filled(settings[0].value, known).free_symbols))
@@ -180,5 +179,5 @@ def with_units(step: Step) -> Step:
     units = list(step.units or ("",) * len(step.equations))
     for n, each in enumerate(step.equations):
         if each.rhs.is_number and each.op == "==" and not units[n]:
-            units[n] = unit_for(behind(step, each, {}))
+            units[n] = behind(step, each, {}).measured_in
     return replace(step, units=tuple(units)) if any(units) else step

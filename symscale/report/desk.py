@@ -14,7 +14,6 @@ from symscale.derivation.registry import blackboard
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.search import Found
 from symscale.exercise.sheet import Judged
-from symscale.exercise.units import unit_for
 from symscale.exercise.verdict import Verdict
 from symscale.frozen import dataclass
 from symscale.notation.formula import parse_limits, parse_relation
@@ -106,7 +105,7 @@ def right_answer(asked: Asked, exercise: Exercise, renames: Renames = ()) -> str
     if asked.crossover is not None:
         return "; ".join(dict.fromkeys(_conditions(asked.crossover, exercise, form)))
     formulas = [form.formula(each.expr) for each in asked.settings if each.expr.free_symbols][-1:]
-    numbers = [format_quantity(value, unit_for(each), 6) for each, value in asked.numbers][:1]
+    numbers = [format_quantity(value, each.measured_in, 6) for each, value in asked.numbers][:1]
     what = form.formula(asked.settings[0].of_what) if asked.settings and renames else asked.what
     return " = ".join([what, *formulas, *numbers])
 
