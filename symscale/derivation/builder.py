@@ -18,6 +18,7 @@ from symscale.derivation.evaluate import evaluate
 from symscale.derivation.given import program_step
 from symscale.derivation.layer import Layer, lay
 from symscale.derivation.limits import read_limits
+from symscale.derivation.measured import shown_in
 from symscale.derivation.mesh import constraint
 from symscale.derivation.minimum import Optimised, optimise
 from symscale.derivation.networks import algorithm_step, collective_step, sending_step
@@ -367,11 +368,11 @@ class Builder(Plotting, Shown):
 
     def remark(self, text: str, *equations: Relation, equal: Sequence[sp.Expr] = ()) -> None:
         """Note something that an equation shows; `equal` are the right sides, found another way."""
-        self.add(Step("remark", "Remark", text, tuple(equations), (Equal(tuple(equal)),)))
+        self.add(_remark(text, equations, equal))
 
     def equal(self, name: str, found: sp.Expr, other: sp.Expr, text: str) -> None:
         """Note that two ways lead to the same quantity; the step is refused where they do not."""
-        self.add(Step("remark", "Remark", text, (Relation(symbol(name), "==", found),), (Equal((other,)),)))
+        self.add(_remark(text, (Relation(symbol(name), "==", found),), (other,)))
 
     def expect(self, found: sp.Expr | Crossover, text: str) -> None:
         """Compare what the author states with what was derived: a formula, or an answer such as `B/X >= C/W_ici`.
@@ -416,3 +417,8 @@ def _collectives(d: Builder, layer: Layer, which: str) -> None:
             d.add(step)
     proof = Recount(layer, tuple((which, f"volume:{n}") for n in range(len(transfers))))
     d.add(Step("count", f"{which.capitalize()} pass: collectives", reason, equations, (proof,), lines=lines))
+
+
+def _remark(text: str, equations: Sequence[Relation], equal: Sequence[sp.Expr]) -> Step:
+    units = tuple(shown_in(each.lhs, each.rhs, each.rhs) if each.op == "==" else "" for each in equations)
+    return Step("remark", "Remark", text, tuple(equations), (Equal(tuple(equal)),), units=units if any(units) else ())

@@ -64,6 +64,11 @@ def unit_for(what: sp.Expr, expr: sp.Expr, given: Collection[sp.Expr] = (), unit
     return UNITS.get(measured, "") if measured is not None else ""
 
 
+def shown_in(what: sp.Expr, value: sp.Expr, expr: sp.Expr, given: Collection[sp.Expr] = ()) -> str:
+    """Return the unit that a step shows a number in: none for what is no number, and where years = 435 says it."""
+    return "" if value.free_symbols or to_text(what) in TIMES else unit_for(what, expr, given)
+
+
 def unit_of(name: sp.Symbol, value: sp.Expr) -> str:
     """Return the unit of a number that is given for a symbol: that of the table of symbols, or what its name says."""
     row = entry(name.name)

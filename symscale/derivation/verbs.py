@@ -10,7 +10,7 @@ from symscale.derivation.crossover import Crossover, bounds
 from symscale.derivation.evaluate import numbers, quantity, taken_from
 from symscale.derivation.layer import Layer
 from symscale.derivation.limits import limit_text, listed, read_limits, readable
-from symscale.derivation.measured import TIMES, unit_for
+from symscale.derivation.measured import shown_in
 from symscale.derivation.proof import Equal, Evaluated, InLimit
 from symscale.derivation.step import Prose, Step, verify
 from symscale.errors import StepError
@@ -44,8 +44,7 @@ def in_numbers(
     lines: tuple[Prose, ...] = tuple((each, f" = {quantity(each, number, layer)}") for each, number in used.items())
     title = f"In numbers on {chip.title}" if chip is not None else "In numbers"
     proof = Evaluated((expr,), tuple(known.items()), *taken_from(layer, chip))
-    # years = 435 says it
-    unit = unit_for(symbol(name), expr, used.values()) if not value.free_symbols and name not in TIMES else ""
+    unit = shown_in(symbol(name), value, expr, used.values())
     return value, Step(
         "evaluate", title, "Put in the numbers.", (Relation(symbol(name), "==", value),), (proof,), lines, (), (unit,)
     )

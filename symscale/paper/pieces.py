@@ -27,7 +27,7 @@ from symscale.notation.formula import parse_relation
 from symscale.notation.order import Order
 from symscale.paper.known import names_of
 from symscale.paper.request import Request
-from symscale.paper.values import number, with_units
+from symscale.paper.values import number
 from symscale.report.figures import caption
 from symscale.report.plain import one_line
 from symscale.solve.relation import Case, Relation
@@ -97,7 +97,6 @@ class Found:
 def find(request: Request) -> Found:
     """Return what a request asks for, all steps of its derivation checked.
 
-    Numbers have a unit, even where their steps leave it out.
     Raises SymscaleError with the closest ids, steps or quantities for what is not there; StepError if a check fails.
     """
     if request.id not in ids():
@@ -105,8 +104,7 @@ def find(request: Request) -> Found:
     if request.piece in _WORDS:
         return Found(_WORDS[request.piece](request.id), Order())
     d = proven(request.id, request.terms)
-    steps = tuple(with_units(step) for step in d.steps)
-    return Found(_FIND[request.piece](request, steps), d.order, names_of(d))
+    return Found(_FIND[request.piece](request, d.steps), d.order, names_of(d))
 
 
 def _cited(id: str) -> Keys:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import sympy as sp
 
 from symscale.derivation.crossover import border
 from symscale.derivation.evaluate import numbers
-from symscale.derivation.step import Step
 from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise, exercise
-from symscale.exercise.setting import Setting, behind, everything
+from symscale.exercise.setting import Setting, everything
 from symscale.machine import chosen
 from symscale.machine.model import did_you_mean
 from symscale.paper.request import Request
@@ -172,12 +170,3 @@ def _filled(value: sp.Expr, known: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
             return value
         value = filled
     return value
-
-
-def with_units(step: Step) -> Step:
-    """Return a step whose numbers have the units of their quantities where it does not say them."""
-    units = list(step.units or ("",) * len(step.equations))
-    for n, each in enumerate(step.equations):
-        if each.rhs.is_number and each.op == "==" and not units[n]:
-            units[n] = behind(step, each, {}).measured_in
-    return replace(step, units=tuple(units)) if any(units) else step
