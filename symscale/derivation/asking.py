@@ -69,7 +69,7 @@ class Asking:
         """Return the chip and the values that a verb is given, on the terms of the derivation, and note them."""
         chip = self.terms.chip(on)
         self.entered.append(Entered(len(self.steps), on, chip, tuple((values or {}).items()), layer=self.layer))
-        return chip, self.terms.given(values, on)
+        return chip, {**self.terms.given(values, on), **self.terms.figures(chip, self.layer)}
 
     def lay_out(
         self, on: str | Machine | None, mesh: Mapping[str, int | sp.Expr] | None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
+from symscale.derivation.layer import Layer
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen, machine, machines
@@ -62,6 +63,19 @@ class Terms:
             symbol(name): put[name] if name in put else self._there(name, read(value), on)
             for name, value in (values or {}).items()
         }
+
+    def figures(self, chip: Machine | None, layer: Layer | None) -> dict[sp.Symbol, sp.Expr]:
+        """Return the values that are asked for in place of a chip's own figures.
+
+        Raises SymscaleError for bytes per element, which the program's dtypes say.
+        """
+        own = chip.figures if chip is not None else {}
+        typed = {str(name) for name in layer.typed.numbers} if layer is not None else set()
+        for name, _ in self.values:
+            if name in typed:
+                raise SymscaleError(f"{name} follows from the dtypes of its program.", hint="Give dtype= instead.")
+        figures = {symbol(name): value for name, value in own.items()}
+        return {symbol(name): value.xreplace(figures) for name, value in self.values if name in {*own, "C"} and own}
 
     def _there(self, name: str, value: sp.Expr, on: str | Machine | None) -> sp.Expr:
         """Return what the chip asked for has in place of a figure of an author's chip: a peak is one of its dtype."""

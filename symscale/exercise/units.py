@@ -20,7 +20,7 @@ from symscale.quantity import PURE, Unit, parse_unit
 CLOSE = sp.Rational(1, 1000)
 #: What is counted, where two of these are not the same.
 COUNTED = {"token": "token", "chip": "chip", "GPU": "chip", "TPU": "chip", "device": "chip", "FLOP": "FLOP"}
-COUNTED |= {each: each for each in ("element", "param")}
+COUNTED |= {each: each for each in ("element", "param", "layer", "head", "expert", "step", "times")}
 #: Prefixes and hours, for a number whose unit is missing.
 SCALES = tuple(sp.Integer(1000) ** power for power in range(-4, 6))
 OTHER_SCALES = tuple(sp.Integer(each) for each in (60, 3600, 86400, 2**10, 2**20, 2**30, 2**40))

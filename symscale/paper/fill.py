@@ -187,6 +187,8 @@ def _said(error: BaseException, dialect: Dialect, press: _Press) -> tuple[str, s
         return message, f"Did you mean {close[0]}?" if close else 'Derivations are named symscale("training/fsdp").'
     if isinstance(error, SecurityError):
         return f"{message} in a template", "A template reads pieces of derivations; it does not run Python."
+    if isinstance(error, NameError):  # 1e400 is compiled as inf
+        return "a number is too large", "Write one that is less than 1e308."
     return f"{type(error).__name__}: {message}", "Correct the template."
 
 

@@ -33,6 +33,10 @@ _WITH_ARGUMENT = re.compile(
     r"smash"
     r")(?![A-Za-z]))([A-Za-z]+)\*?\s*[{\[](?!\})"
 )
+#: Commands that are no letter themselves.
+_PLAIN = re.compile(
+    r"\\(?:[dt]?frac|sqrt|text\w*|math\w+|operatorname|mbox|boldsymbol|bm|pmb|[hv]?phantom|smash)(?![A-Za-z])"
+)
 _FORBIDDEN = re.compile(r"<(?=[A-Za-z/!?])|--|\\\\|(?<!\\)[$&%#~]|\^\^|\\[()\[\]@]|[\x00-\x1f\x7f]")
 _OUTSIDE = re.compile(r"[-+=<>/:;]|\\(?:le|ge|leq|geq|ll|gg|cdot|times|pm|approx|to)(?![A-Za-z])")
 _LONGEST = 80
@@ -61,6 +65,8 @@ def check_latex(name: str, latex: str) -> None:
             raise wrong("a brace closes that none opened", found.start(), "Write braces in pairs.")
     if depth or latex.endswith("\\"):
         raise wrong("a brace is open at its end", len(latex), "Write braces in pairs.")
+    if not re.search(r"[^\W\d_]", _PLAIN.sub("", latex)):
+        raise wrong("it has no letter", 0, r"A symbol is a letter, such as \beta.")
     if latex.lstrip()[0] in "^_'":
         raise wrong("there is nothing below its index", 0, r"Begin with a letter, such as B^*.")
     bare = _without_groups(latex)

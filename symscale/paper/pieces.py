@@ -155,6 +155,8 @@ def step_number(id: str, steps: Sequence[Step], which: str) -> int:
             raise SymscaleError(f"{id} has {len(steps)} steps, and no step {which[:20]}.")
         return at if at > 0 else len(steps) + 1 + at
     word = which.casefold().strip()
+    if not word:
+        raise SymscaleError("Which step?", hint=f"Give its number from 1 to {len(steps)}, kind or title.")
     titles = [each.title.casefold() for each in steps]
     for found in (
         [n for n, each in enumerate(steps, 1) if each.kind == word],

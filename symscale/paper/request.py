@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 
+from symscale.cost import OVERLAPS
 from symscale.derivation.terms import Terms
 from symscale.errors import NotationError, SymscaleError
 from symscale.frozen import dataclass
@@ -107,6 +108,8 @@ def _fits(piece: str, key: str, value: str) -> None:
     if key == "form" and value not in FORMS:
         hint = f"It has {', '.join(FORMS)}.{did_you_mean(value, FORMS)}"
         raise _unfit(f"A claim has no form {value[:40]!r}.", value, hint)
+    if key == "overlap" and value not in OVERLAPS:
+        raise _unfit(f"Unknown overlap {value[:40]!r}.", value, f"Use one of {', '.join(OVERLAPS)}.")
     if key == "label" and not is_label(value):
         raise _unfit(f"{value[:40]!r} is no name of a label.", value, LABEL)
 

@@ -10,6 +10,7 @@ from symscale.errors import NotationError, SymscaleError, UnitError
 from symscale.frozen import dataclass
 from symscale.machine.model import did_you_mean
 from symscale.notation.formula import parse_formula
+from symscale.notation.formula_lexer import GREEK_LETTERS
 from symscale.notation.latex import symbol_latex
 from symscale.notation.order import Order
 from symscale.paper.naming import check_latex
@@ -150,9 +151,12 @@ def distinct(names: Iterable[str], order: Order) -> None:
 
 def _look(latex: str) -> str:
     """Return LaTeX without what does not show: spaces, and braces around one thing."""
-    text = re.sub(r"(?<![A-Za-z])\s+|(?<=[^A-Za-z\\])\s+|\s+(?![A-Za-z])", "", latex.strip())
+    text = "".join(f"\\{GREEK_LETTERS[each]} " if each in GREEK_LETTERS else each for each in latex)
+    text = re.sub(r"\\(?:mathrm|textrm|textnormal|textup|mbox|operatorname)(?=\s*\{)", r"\\text", text)
+    text = re.sub(r"\\(?:mathit|mathnormal|textit)(?=\s*\{)", "", text)
+    text = re.sub(r"(?<![A-Za-z])\s+|(?<=[^A-Za-z\\])\s+|\s+(?![A-Za-z])", "", text.strip())
     while True:
-        shorter = re.sub(r"(?<![A-Za-z}])\{(\\[A-Za-z]+|.)\}", r"\1", text)
+        shorter = re.sub(r"(?<![A-Za-z}])\{(\\[A-Za-z]+(?:\{[^{}]*\})?|.)\}", r"\1", text)
         if shorter == text:
             return text
         text = shorter

@@ -102,7 +102,11 @@ def _of_the_chip(setting: Setting, request: Request) -> None:
     chip = chosen(request.option("on") or None)
     if chip is None:
         return
+    put = dict(request.terms.values)
     own = {str(name): value for name, value in setting.used.items() if str(name) in chip.figures}
+    if own and own.keys() <= put.keys():
+        return
+    own = {name: value for name, value in own.items() if name not in put}
     peaks = [value for _, value in chip.peaks]
     if not own or any(chip.figures[name] != value and value not in peaks for name, value in own.items()):
         raise SymscaleError(

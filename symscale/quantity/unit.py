@@ -86,6 +86,7 @@ _BASES: dict[str, _Base] = {
     "W": _Base("W", JOULE / SECOND, prefixes="up down"), "watt": _Base("W", JOULE / SECOND),
     "Wh": _Base("Wh", JOULE, sp.Integer(3600), "up"),
     "%": _Base("%", PURE, sp.Rational(1, 100)), "1": _Base("1", PURE),
+    "times": _Base("times", PURE),
 }  # fmt: skip
 _BASES |= _count_words()
 

@@ -16,7 +16,7 @@ from symscale.paper.audit.macros import LONGEST, Macro, expanded
 from symscale.paper.audit.masked import Tag, masked
 from symscale.paper.audit.mathml import mathml_latex
 from symscale.paper.audit.normal import normal
-from symscale.paper.audit.prose import numbers, unit_after
+from symscale.paper.audit.prose import denied, numbers, unit_after
 from symscale.paper.audit.renames import original
 from symscale.paper.audit.statements import Statement, statements
 from symscale.paper.audit.tidied import goes_on, measured, plain, rows, shown_row
@@ -262,14 +262,17 @@ class _Text:
             rows = self.rows(formula)
             name = rows[0][1] if len(rows) == 1 and not formula.display and not _SIGN.search(rows[0][1]) else ""
             behind = "" if formula.display else unit_after(self.text[formula.end : formula.end + 80])
-            yield self.read(formula, behind)
+            if formula.display or not denied(self.text[max(formula.start - _NEAR, 0) : formula.start]):
+                yield self.read(formula, behind)
             at = formula.end
         yield from self.counted(at, end, name)
 
     def counted(self, start: int, end: int, name: str) -> Iterator[tuple[Claim, ...]]:
         """Yield the numbers between two places; `name` is the formula before them, of which one may be the value."""
-        for first, said in numbers(self.text, start, end):
-            if name and _EQUALS.fullmatch(self.text[start:first]):
+        for first, said, why in numbers(self.text, start, end):
+            if why:
+                yield (Claim(first, said, (), SymscaleError(why, hint="Write the number alone, or a formula.")),)
+            elif name and _EQUALS.fullmatch(self.text[start:first]):
                 yield (self.claim(first, f"{name} = {said}", "", "")[0],)
             else:
                 yield (Claim(first, said, (Statement(said),)),)

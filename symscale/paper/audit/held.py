@@ -71,7 +71,11 @@ def _limit(text: str, asked: Asked | None, names: Mapping[str, str]) -> str:
     said = set(_pairs(text, names))
     taken = {pair for each in _assumptions(asked) if _is_limit(each) for pair in _pairs(each, {})}
     turned = sorted({(large, small) for small, large in said} & taken)
-    return f"The limit is reversed: the derivation takes {turned[0][0]} << {turned[0][1]}." if turned else ""
+    if turned:
+        return f"The limit is reversed: the derivation takes {turned[0][0]} << {turned[0][1]}."
+    if said - taken:
+        raise SymscaleError("The derivation has no such limit.")
+    return ""
 
 
 def _pairs(text: str, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:

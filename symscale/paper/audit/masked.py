@@ -23,6 +23,16 @@ _NEVER = re.compile(
     r"\\(?:(?P<opens>iffalse|iftrue|if[A-Za-z]*)|(?P<else>else)|(?P<closes>fi))(?![A-Za-z])|\\end\{document\}"
 )
 _TICKS = re.compile(r"`+|\n[ \t]*\r?\n")
+#: Text that is struck out is not said.
+_STRUCK = {
+    LATEX: re.compile(r"\\(?:sout|xout|st|hcancel)\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"),
+    MARKDOWN: re.compile(
+        r"(?<!~)~~(?![\s~])[^~\n]*~~(?!~)|<(?P<html>del|s|strike)\b[^<>]*>(?:(?!\n\s*\n)[^<])*</(?P=html)>",
+        re.IGNORECASE,
+    ),
+    HTML: re.compile(r"<(?P<html>del|s|strike)\b[^<>]*>(?:(?!\n\s*\n)[^<])*</(?P=html)>", re.IGNORECASE),
+    TYPST: re.compile(r"#strike\[[^\[\]]*\]"),
+}
 #: What ends a line, a cell of a table or a sentence behind a tag.
 _LAST = re.compile(r"(?:[.,;:)!?*_]|</\w+>|\s)*(?:$|\||&|\\\\|</?t[dhr]\b)")
 _OPENS = re.compile(r"<!--|/\*|\\begin\s*\{|`{3,}|~{3,}|<(?:script|style|textarea|pre)\b", re.IGNORECASE)
@@ -88,6 +98,7 @@ def masked(text: str, syntax: Syntax) -> Masked:
         whole = _without_code(with_dollars(whole))
     if syntax in (MARKDOWN, HTML):
         whole = with_letters(whole)
+    whole = _STRUCK[syntax].sub(lambda found: _blank(found[0]), whole)
     return Masked(whole, tuple(sorted(tags, key=lambda each: each.start)))
 
 

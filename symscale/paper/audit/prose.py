@@ -24,13 +24,42 @@ _MEASURED = re.compile(
     r"\\(?:qty|SI)\s*(?:\[[^\]\n]*\])?\{[^{}\n]*\}\s*\{(?:[^{}\n]|\{[^{}\n]*\})*\}|\\num\s*(?:\[[^\]\n]*\])?\{[^{}\n]*\}"
     rf"|(?<![\w.,/\\{{}}^_:#-])(?:{_SPACED}|{GROUPED}|{NUMBER})(?:\s*(?:×|x|\\times)\s*10\s*\^\s*\{{?-?\d+\}}?)?"
 )
-_POWERS = re.compile(r"\s*(?:thousand|million|billion|trillion)\b", re.IGNORECASE)
+#: Words that scale a number, those without a meaning for the desk too, which refuses them: 2 dozen tokens.
+_POWERS = re.compile(
+    r"\s*(?:(?i:thousand|million|billion|trillion|dozen|hundred)\b|(?i:kilo|mega|giga|tera)(?=(?:token|param|chip)s?\b)"
+    r"|[kMGTP]i?(?=\s+(?!per\b)[a-z]{3}))"
+)
+#: How many times something is: 2.6 times slower, 2.6×, a 3-fold batch.
+_TIMES = re.compile(r"\s*(?:times\b|(?:[×x]|\\times(?![A-Za-z])|\$\\times\$)(?!\s*[\d$])(?![A-Za-z])|-?fold\b)")
+#: Arithmetic that a number begins: 5100/2, 2550 × 10, 50².
+_OPERAND = rf"(?:{_SPACED}|{GROUPED}|{NUMBER})"
+_ARITHMETIC = re.compile(
+    rf"(?:\s*(?P<sign>[×+/]|(?<=\s)\*(?=\s)|\\times(?![A-Za-z])|\\cdot(?![A-Za-z])|\$\\times\$)\s*{_OPERAND}"
+    r"|\s*(?:\^\s*\{?-?\d+\}?|[²³⁰¹⁴-⁹⁻]+|<sup>[^<>\n]*</sup>|\$\^\{?-?\d+\}?\$))+"
+)
+#: A number beside another, of which neither is the value: 2550–5100, 8 or 16, 2550 ± 100.
+_BESIDE = r"(?:±|\+/-|\$?\\pm\$?(?![A-Za-z])|--?(?!-)|–|\bor\b|\bto\b)"
+_VAGUE = re.compile(rf"\s*{_BESIDE}\s*(?=\d)")
+_SECOND = re.compile(rf"(?:\bfrom\s+[\d.,]*\d\s*to|(?P<either>\d\s*{_BESIDE}))\s*$")
+#: Words before a number that make another of it.
+_FACTOR = re.compile(
+    r"(?:\b(?:half|twice|thrice|double|triple|quadruple|(?:third|quarter|fifth|tenth|percent|multiple)s?\s+of)(?:\s+of)?"
+    r"|%\s+of|\btimes|×)\s*$",
+    re.IGNORECASE,
+)
+_PARAGRAPH = re.compile(r"\n[ \t>]*\r?\n|\$")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _UNIT = re.compile(
     r"(?:\\[,;: ]|~|\s|\\thinspace)*(?:\\(?:text|mathrm|textrm)\s*\{\s*([^{}]*)\}|\\?(%)|([A-Za-zµ$].*))", re.DOTALL
 )
 #: What is said to be wrong, or is one end of a range, is no claim.
 _DENIED = re.compile(
     r"(?:\bnot|\bminus|\bnever|\bbetween|\bfrom|\bbetween\s+[\d.,]+\s+and|(?<!\w)[-−])\s*$", re.IGNORECASE
+)
+#: A sentence that denies what follows within a few words: it does not need 4000, it never needs more than 4000.
+_NEGATED = re.compile(
+    r"(?:\b(?:not|never|cannot|neither|nor)|n['’]t)\b(?:\s+(?!(?:unless|until|but|only)\b)[A-Za-z'’]+){0,3}\s*$",
+    re.IGNORECASE,
 )
 #: The last words before a number, where they may compare it: fewer than 4000.
 _LAST = re.compile(r"^.*?((?:[A-Za-z]+\s+){0,3}[A-Za-z]+\s*)$", re.DOTALL)
@@ -47,25 +76,67 @@ _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _NEAR = 60
 
 
-def numbers(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """Yield the numbers between two places of a text: where each stands, and what it says with its unit."""
-    shown = _SILENT.sub(lambda found: " " * len(found[0]), text[start:end])
-    for found in _MEASURED.finditer(shown):
-        if found[0].startswith("\\"):
-            yield start + found.start(), " ".join(re.sub(r"\\text|[{}]", "", tidied(found[0])).split())
-            continue
-        number = re.sub(r"(?<=\d)(?:\\[,;: ]|\\thinspace|~|[ \u00a0\u2009\u202f])(?=\d{3})", "", found[0].rstrip("."))
-        end = found.start() + len(found[0].rstrip("."))
-        # a micro sign is a formula of its own
-        behind = re.sub(r"\$\\mu\$", "µ", text[start + end : start + end + _NEAR])
-        line = shown.rfind("\n", 0, found.start()) + 1
-        if re.match(r"[.)]\s", behind) and not shown[line : found.start()].strip(" \t>"):
-            continue  # it counts the items of a list
-        said = _said(number, behind)
+def numbers(text: str, start: int, end: int) -> Iterator[tuple[int, str, str]]:
+    """Yield the numbers between two places of a text: where each stands, what it says with its unit, and why that
+    is no claim, "" if it is one.
+    """
+    lead = max(start - _NEAR, 0)
+    lead += max((each.end() for each in _PARAGRAPH.finditer(text[lead:start])), default=0)
+    shown = _SILENT.sub(lambda found: " " * len(found[0]), text[lead:end])
+    at = start - lead
+    while (found := _MEASURED.search(shown, at)) is not None:
+        at = found.end()
         before = shown[max(found.start() - _NEAR, 0) : found.start()].replace("~", " ")
-        if said is not None and not _DENIED.search(before):
-            sign = _compared(before, behind)
-            yield start + found.start(), f"{sign} {said}".strip()
+        if found[0].startswith("\\"):
+            said = " ".join(re.sub(r"\\text|[{}]", "", tidied(found[0])).split())
+            yield lead + found.start(), said, _more(before, shown[at:], said)
+            continue
+        number = found[0].rstrip(".")
+        at = found.start() + len(number)
+        line = shown.rfind("\n", 0, found.start()) + 1
+        if re.match(r"[.)]\s", shown[at:]) and not shown[line : found.start()].strip(" \t>"):
+            continue  # it counts the items of a list
+        number = _without_room(number)
+        worked = _ARITHMETIC.match(text, lead + at, end)
+        if worked is not None:
+            at = worked.end() - lead
+            number = _signs(f"{number}{worked[0]}")
+        # a micro sign is a formula of its own
+        behind = re.sub(r"\$\\mu\$", "µ", text[lead + at : lead + at + _NEAR])
+        said_so = _said(number, behind)
+        if said_so is None or _DENIED.search(before) or _NEGATED.search(before):
+            continue
+        if worked is not None and worked["sign"] not in (None, "/") and said_so == number:
+            continue  # 4 × 4, and no more
+        sign = _compared(before, behind)
+        yield lead + found.start(), f"{sign} {said_so}".strip(), _more(before, behind, said_so)
+
+
+def denied(before: str) -> bool:
+    """Return whether the last words before a formula say that it is not so."""
+    return re.search(r"\b(?:not|never|no longer)(?:\s+(?:true|so|the case))?(?:\s+that)?\s*$", before, re.I) is not None
+
+
+def _more(before: str, behind: str, said: str) -> str:
+    """Return why a number is not what a text claims: it is half of that, or one end of a range; "" if it is."""
+    factor, second, vague = _FACTOR.search(before), _SECOND.search(before), _VAGUE.match(behind)
+    if factor is not None:
+        return f"{' '.join(factor[0].split())} {said} is more than a number with its unit."
+    if vague is not None or (second is not None and second["either"]):
+        return f"{said} is one number of two, and not the value."
+    return ""
+
+
+def _without_room(number: str) -> str:
+    return re.sub(r"(?<=\d)(?:\\[,;: ]|\\thinspace|~|[ \u00a0\u2009\u202f])(?=\d{3})", "", number)
+
+
+def _signs(text: str) -> str:
+    """Return arithmetic of a text as the desk reads it: signs and powers, without rooms between digits."""
+    text = re.sub(r"<sup>\s*(.*?)\s*</sup>|\$\^\{?(-?\d+)\}?\$", lambda found: f"^({found[1] or found[2]})", text)
+    text = re.sub(r"\$?\\(?:times|cdot)\$?", "×", text)
+    text = re.sub(r"[²³⁰¹⁴-⁹⁻]+", lambda found: f"^({found[0].translate(_RAISED)})", text)
+    return " ".join(_without_room(text).replace("×", " * ").split())
 
 
 def _compared(before: str, behind: str) -> str:
@@ -91,6 +162,8 @@ def _said(number: str, behind: str) -> str | None:
         return f"{whole} {unit}" if (unit := unit_after(behind[glued.end() :])) and len(glued[0]) == 1 else whole
     if re.match(r"-[A-Za-z]|[.,]?\d", behind):
         return None
+    if _TIMES.match(behind):
+        return f"{number} times"
     power = _POWERS.match(behind)
     rest = behind[power.end() :] if power else behind
     unit = unit_after(rest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from symscale.errors import SymscaleError
+from symscale.errors import NotationError, SymscaleError
 from symscale.frozen import dataclass
 from symscale.paper.audit.braces import group
 from symscale.paper.audit.cases import by_cases
@@ -32,6 +32,14 @@ _TOKEN = re.compile(
     r"|(?P<command>\\(?:[A-Za-z]+|.))|(?P<number>\d{1,3}(?:,\d{3})+(?!\d))|(?P<other>.)",
     re.DOTALL,
 )
+#: Words by which a formula may be said not to hold.
+_DENIED = re.compile(
+    r"\b(?:is|are|was|holds?|be)\s+(?:never|false|wrong|untrue|incorrect|violated)\b|\bfalse\b|\b(?:unless|except)\b"
+    r"|\bnot\s+(?:true|so|the case|hold|right|correct)\b|n['’]t\s+hold\b|\b(?:if|when)\s+not\b|^\W*(?:not|never)\b",
+    re.IGNORECASE,
+)
+#: A limit as an arrow: X to infinity is X far above 1.
+_ARROW = re.compile(r"\\(?:to|rightarrow|longrightarrow)(?![A-Za-z])\s*(?:\+\s*)?(\\infty(?![A-Za-z])|0(?!\.?\d))")
 _WORDS_STATE = re.compile(
     r"(?P<every>every .+ is enough)|(?P<no>no .+ is enough)|(?P<nothing>nothing is sent)"
     r"|(?:All(?:Gather|Reduce|ToAll)|ReduceScatter|Permute)_\{?\w+\}?\(.*"
@@ -63,7 +71,7 @@ def statements(row: str, before: str = "") -> tuple[list[Statement], str]:
             found += stated
         return found, first
     first = before
-    pieces = _pieces(tidied(row))
+    pieces = _pieces(_ARROW.sub(lambda found: rf"\{'ll' if found[1] == '0' else 'gg'} 1", tidied(row)))
     if said := _in_words(pieces):
         return [Statement(*said)], before
     for claim, when in _claims(pieces):
@@ -124,6 +132,11 @@ def _claims(pieces: Sequence[tuple[str, str]]) -> Iterator[tuple[str, list[str]]
     conditional, fresh = False, True  # inside of what a claim holds under; whether a new part of it begins
     for kind, text in pieces:
         if kind == "words":
+            if _DENIED.search(text):
+                raise NotationError(
+                    f"`{text.strip()}` may say that the formula does not hold.",
+                    hint="State what holds, and if it does.",
+                )
             if _CONDITION.match(text) and claim:
                 conditional = True
                 when += re.findall(r"\$([^$]+)\$", text)
@@ -134,7 +147,7 @@ def _claims(pieces: Sequence[tuple[str, str]]) -> Iterator[tuple[str, list[str]]
         if kind != "maths":
             fresh = True
             continue
-        text, limit = _limit_behind(text)
+        text, limit = _limit_behind(text, bool(claim))
         if text and claim and (conditional or (_LIMIT.search(text) and not _SIGN.search(text))):
             if when and not (fresh and (_SIGN.search(text) or _LIMIT.search(text))):
                 when[-1] += f", {text}"
@@ -154,12 +167,17 @@ def _claims(pieces: Sequence[tuple[str, str]]) -> Iterator[tuple[str, list[str]]
         yield claim, when
 
 
-def _limit_behind(text: str) -> tuple[str, str]:
-    """Return a formula without the limit in brackets behind it, and that limit."""
+def _limit_behind(text: str, goes_on: bool) -> tuple[str, str]:
+    """Return a formula without the limit or condition in brackets behind it, and that; alone if it `goes_on`."""
     whole = _trimmed(text)
     opens = whole.rfind("(")
     inside = whole[opens + 1 : -1]
-    if not whole.endswith(")") or opens < 0 or ")" in inside or not _LIMIT.search(inside):
+    if not whole.endswith(")") or opens < 0 or ")" in inside:
+        return whole, ""
+    # in brackets an equation or an inequality is no factor
+    if not (
+        _LIMIT.search(inside) or (_SIGN.search(inside) and (_SIGN.search(whole[:opens]) or (goes_on and not opens)))
+    ):
         return whole, ""
     before = re.sub(r"\\(?:left|[bB]igg?l?)$", "", whole[:opens])
     return _trimmed(before), _trimmed(re.sub(r"\\(?:right|[bB]igg?r?)$", "", inside))
@@ -195,7 +213,7 @@ def unit_of(words: str) -> str:
         try:
             if parse_unit(said).word:
                 # of what it is one, where that is no unit: tokens per pod
-                per = re.match(r"\s+per\s+([A-Za-z]+)", "".join(parts[size:]))
+                per = re.match(r"\s+per\s+(\w+(?:[-^]\w+)*)", "".join(parts[size:]))
                 return f"{said} per {per[1]}" if per and per[1] not in CHIPS else said
         except SymscaleError:
             continue
