@@ -39,6 +39,8 @@ from symscale.solve import crossover
 from symscale.solve.exact import value_at
 from symscale.solve.relation import ALWAYS, MIRROR, Case, Interval, Relation, Solution
 
+#: Stems of rates of a chip, and of bytes per element.
+RATED = ("b", "C", "W")
 OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 
 
@@ -179,12 +181,17 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
         (ours, note, solved(stated, ours.unknown)) for ours, note in _forms(found, exercise, _values(stated, asked))
     ]
     for ours, note, theirs in forms:
-        if same_answer(theirs, ours):
+        if _same_there(theirs, ours, asked):
             return Verdict(RIGHT, _remarks(stated, note), asked)
+    for ours, note, theirs in forms:
+        if any(same_answer(theirs, each) and _there_too(theirs, ours, asked) for each in _branches(ours)):
+            whole = border(ours.cases)
+            said = f"With the numbers this is {to_text(whole)}." if whole is not None else ""
+            return Verdict(RIGHT, f"{said} {_remarks(stated, note)}".strip(), asked)
     if len(stated) == 1 and stated[0].op == "==":
         return _border(stated[0], asked, found, exercise)
     for ours, _, theirs in forms:
-        cases = _cases_of(theirs, ours)
+        cases = _cases_of(theirs, ours, asked)
         if cases:
             when = cases[0].when if len(cases) == 1 else ()
             return Verdict(RIGHT, _otherwise(cases[0], ours), asked, when=when)
@@ -197,6 +204,41 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
         return Verdict(WRONG, f"{to_text(found.headline.unknown)} is bounded on both sides, and this is one.", asked)
     upward = [_upward(each) for each in (forms[0][2], forms[0][0])]
     return _by_threshold(border(forms[0][2].cases), asked, found, exercise, upward[0] == upward[1])
+
+
+def _there_too(theirs: Solution, ours: Solution, asked: Asked) -> bool | None:
+    """Say whether answers are one with the derivation's numbers, too: another of a maximum may be the largest there.
+
+    None where the numbers leave symbols in them.
+    """
+    return rounded_alike(*(closed(put_in(each, asked.values)) for each in (theirs, ours)))
+
+
+def _same_there(theirs: Solution, ours: Solution, asked: Asked) -> bool:
+    """Say whether answers are one, also where the derivation's numbers are put in for a part of a maximum."""
+    if not same_answer(theirs, ours):
+        return False
+    there = _there_too(theirs, ours, asked)
+    extremes = [any(end.has(sp.Max, sp.Min) for end in ends_of(each)) for each in (ours, theirs)]
+    return extremes[0] <= extremes[1] if there is None else there
+
+
+def _branches(ours: Solution) -> Iterator[Solution]:
+    """Yield an answer whose one border is the largest or smallest of several with each of these alone.
+
+    Only where the chip decides which of them it is: its rates, and bytes per element, are all that they differ in.
+    """
+    edge = border(ours.cases)
+    if not isinstance(edge, sp.Max | sp.Min) or len(ours.cases) > 1:
+        return
+    differ = {name for each in edge.args for name in (each / edge.args[0]).free_symbols}
+    numbers = any(each.is_number for each in edge.args)
+    if numbers or not all(name.name.partition("_")[0] in RATED for name in differ):
+        return
+    (whole,) = ours.cases[0].intervals
+    for each in edge.args:
+        one = replace(whole, lo=each) if whole.lo == edge else replace(whole, hi=each)
+        yield replace(ours, cases=(replace(ours.cases[0], intervals=(one,)),))
 
 
 def _in_numbers(stated: Sequence[Relation], ours: Solution, asked: Asked, exercise: Exercise) -> bool:
@@ -276,12 +318,12 @@ def _border(stated: Relation, asked: Asked, found: Crossover, exercise: Exercise
     return _by_threshold(theirs, asked, found, exercise)
 
 
-def _cases_of(theirs: Solution, ours: Solution) -> list[Case]:
+def _cases_of(theirs: Solution, ours: Solution, asked: Asked) -> list[Case]:
     """Return the cases, of several, that an answer without conditions is."""
     if all(each == ALWAYS for case in theirs.cases for each in case.intervals):
         return []
     conditional = [case for case in ours.cases if case.when and case.intervals]
-    return [case for case in conditional if same_answer(alone(theirs), alone(replace(ours, cases=(case,))))]
+    return [case for case in conditional if _same_there(alone(theirs), alone(replace(ours, cases=(case,))), asked)]
 
 
 def _otherwise(case: Case, ours: Solution) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 import sympy as sp
 
@@ -11,7 +12,8 @@ from symscale.errors import SymscaleError
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.reading import Answer, Formula, Relations
 from symscale.notation.formula import parse_relation
-from symscale.vocabulary import entry
+from symscale.solve.relation import Relation
+from symscale.vocabulary import entry, symbol
 
 #: What people write for the names of the table; of several the first that the exercise has.
 USUAL = {
@@ -112,7 +114,7 @@ def _exponents(expr: sp.Expr) -> Iterator[sp.Expr]:
 
 
 def known(answer: Answer, exercise: Exercise, more: Collection[sp.Symbol] = ()) -> Answer:
-    """Return an answer if it speaks of symbols that there are; `more` are some besides.
+    """Return an answer, in its own rates, if it speaks of symbols that there are; `more` are some besides.
 
     Raises SymscaleError naming a symbol that neither the exercise nor the table of symbols has.
     """
@@ -124,6 +126,21 @@ def known(answer: Answer, exercise: Exercise, more: Collection[sp.Symbol] = ()) 
         if each.name not in names and entry(each.name) is None and each.name.partition("_")[0] not in FAMILIES:
             there = ", ".join(sorted(names)[:12])
             raise SymscaleError(f"{each.name[:40]} is no symbol of {exercise.id}.", hint=f"It has {there}.")
+    return _in_its_rates(answer, _names(exercise.asked))
+
+
+def _in_its_rates(answer: Answer, names: Collection[str]) -> Answer:
+    """Return an answer with W_ici/2 for W_link, or 2*W_link for W_ici, where the exercise has the other alone."""
+    link, both = symbol("W_link"), symbol("W_ici")
+    put = {link: both / 2} if both.name in names else {both: 2 * link}
+    if {link.name, both.name} <= set(names) or not {link.name, both.name} & set(names):
+        return answer
+    match answer:
+        case Formula():
+            return replace(answer, expr=answer.expr.xreplace(put))
+        case Relations():
+            each = tuple(Relation(one.lhs.xreplace(put), one.op, one.rhs.xreplace(put)) for one in answer.each)
+            return replace(answer, each=each)
     return answer
 
 

@@ -120,7 +120,9 @@ _COUNTED = re.compile(
 _PROSE = re.compile(r"(?<![\\_{\w])(?!(?:sqrt|max|min|log|exp|ceil|floor|alpha|beta)\b)[a-z]{2,}(?![\w}])")
 _ARITHMETIC = re.compile(r"((?:[\d\s.,^*/+(){}×·-]|(?<=\d)e(?=[\d+-]))*[\d)}])\s*([A-Za-zµ%$][\w/ µ%$]*)")
 _OVER = re.compile(r"[\s)][/÷*×·]\s+(?=\(?\d)")
-_AMOUNT = re.compile(rf"(?<![\w.^]){NUMBER}\s+[A-Za-zµ%$]\w*(?:/[A-Za-z]\w*)?")
+_AMOUNT = re.compile(rf"(?<![\w.^]){NUMBER}(?:\s+[A-Za-zµ%$]\w*|[A-Za-zµ]{{2,}})(?:/[A-Za-z]\w*)?(?![\w(])")
+# 2 B may be twice a batch; 2 GB, and what is per second, are amounts
+_AMOUNTS_ALONE = re.compile(r"\d\s*(?:[A-Za-zµ]\w*/s\b|[kMGTPmµun]i?[A-Za-z]\w*)")
 _FRACTION = re.compile(r"(\w/\w+)\s+(?=\()")
 _UPRIGHT = re.compile(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}")
 _NOTHING = re.compile(r"no (?:communication|collectives?)|nothing is (?:sent|communicated)", re.IGNORECASE)
@@ -302,7 +304,7 @@ def _rate(plain: str) -> Number | None:
 
 def _measured(plain: str) -> Number | None:
     """Return what arithmetic with a unit behind it writes: 2^34 B, 16 * 2^30 bytes; None where it is none."""
-    found = _rate(plain) if _OVER.search(plain) else None
+    found = _rate(plain) if _OVER.search(plain) or _AMOUNTS_ALONE.search(plain) else None
     if found is not None:
         return found
     match = _ARITHMETIC.fullmatch(plain)

@@ -32,6 +32,15 @@ _SIGNS = [
 #: What says that an answer follows.
 THE_ANSWER = re.compile(r"^(?:the )?answer(?: is\b|:|\s*=)\s*", re.IGNORECASE)
 KILO = re.compile(r"(?<=[\d ])KB\b")
+#: Raised digits behind a number: 10⁻² is 10^-2.
+_RAISED = re.compile("(?<=[0-9])(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+#: A power of ten with another sign for times: 10.4·10^-3 has three digits, as 10.4 × 10^-3.
+_TENS = re.compile(
+    r"(?<![\w.^*/·×])(\d[\d,_]*(?:\.\d+)?)\s*(?:[*·⋅]|\\cdot)\s*10\s*(?:\^|\*\*)\s*\{?(-?\d+)\}?(?![\d.^*])"
+)
+#: A sign between two sides: T = 10 ms and T ≈ 10 ms are the same answer.
+_NEARLY = re.compile(r"(?<=[\w)}\]])\s*(?:≈|≃|≅|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])|(?<=\s)~(?=\s))\s*(?=\S)")
 _TIMES = re.compile(r"(?<=\d)\s*[x×]$")
 _AROUND = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("`", "`"))
 
@@ -48,7 +57,8 @@ def cleaned(text: str) -> str:
             plain = plain[len(left) : -len(right)].strip()
     plain = THE_ANSWER.sub("", plain[:-1].rstrip() if plain.endswith(".") else plain)
     plain = JOINED.sub("", plain)
-    plain = KILO.sub("kB", plain)
+    plain = _RAISED.sub(lambda found: f"^{'-' * len(found[1])}{found[2].translate(_LOWERED)}", KILO.sub("kB", plain))
+    plain = _TENS.sub(r"\1 × 10^\2", plain)
     plain = _BOXED.sub(r" \1", _MICRO.sub(lambda found: f" µ{found[1] or found[2]}", plain))
     plain = _NAMED.sub(lambda found: f"{found[1]}e{_POWERS[found[2].lower()]}", _SPACES.sub(" ", plain))
     plain = _SPELLED.sub(lambda found: _PREFIXES[found[1].lower()] + _BASES[found[2].lower()], plain)
@@ -57,6 +67,7 @@ def cleaned(text: str) -> str:
 
 def compared(text: str) -> str:
     """Return a text with the signs that its words mean: "at least 2550 tokens" is >= 2550 tokens."""
+    text = _NEARLY.sub(" = ", text)
     for words, sign in _SIGNS:
         text = words.sub(f" {sign} ", text).strip()
     return text
