@@ -24,6 +24,12 @@ class SymscaleError(ValueError):
             parts.append(self.hint)
         return "\n".join(parts)
 
+    @property
+    def told(self) -> str:
+        """The error on one line, for a place in which a caret would point at nothing."""
+        message, hint = (" ".join(each.split()) for each in (self.message, self.hint))
+        return f"{message}{' ' if message.endswith(('.', '?', '!')) else ': '}{hint}" if hint else message
+
 
 class NotationError(SymscaleError):
     """Text that the grammar does not read."""

@@ -12,7 +12,7 @@ from symscale.notation.order import Order
 from symscale.paper.dialect import DIALECTS, LATEX, MARKDOWN
 from symscale.paper.request import Request, read_request, request
 from symscale.paper.settings import Settings, read_settings
-from symscale.paper.words import renamed
+from symscale.paper.words import TIE, renamed, tied
 from symscale.paper.write import write
 from symscale.vocabulary import symbol
 
@@ -238,6 +238,48 @@ def test_broken_settings_name_file_and_key(tmp_path: Path, text: str, words: str
         read_settings(tmp_path)
     assert words in str(caught.value)
     assert "symscale.toml" in str(caught.value)
+
+
+TIED = [
+    ("In the limit X ≫ 1 drop", "In the limit X_≫_1 drop"),
+    ("Put in b = 2 B.", "Put in b_=_2_B."),
+    ("the relative error is ratio − 1.", "the relative error is ratio_−_1."),
+    ("a = b = c", "a_=_b_=_c"),
+    ("F = 32,768 with 99 tokens", "F_=_32,768 with 99 tokens"),
+    ("A contraction takes 2 × the product", "A contraction takes 2 × the product"),
+    ("aVeryLongName = anotherVeryLongName", "aVeryLongName = anotherVeryLongName"),
+    ("= 3", "= 3"),
+]
+
+
+@pytest.mark.parametrize(("words", "shown"), TIED)
+def test_no_line_ends_inside_a_short_relation(words: str, shown: str) -> None:
+    assert tied(words) == shown.replace("_", TIE)
+    assert tied((words, symbol("B"))) == (tied(words), symbol("B"))
+
+
+def test_ties_are_those_of_the_language() -> None:
+    asked = read_request("training/fsdp step -2 detail=full")
+    said = {name: write(asked, each, PLAIN) for name, each in DIALECTS.items()}
+    assert "Put in b~=~2~B." in said["latex"]
+    assert r"Put in b~\=~2~B." in said["typst"]
+    assert "Put in b&nbsp;=&nbsp;2&nbsp;B." in said["html"]
+    assert "Put in b = 2 B." in said["markdown"]
+
+
+def test_the_code_of_a_program_is_a_paragraph_of_its_own() -> None:
+    shown = write(read_request("training/fsdp step 1 detail=full"), LATEX, PLAIN)
+    assert "assumed).\n{\\par\\small" in shown
+
+
+@pytest.mark.parametrize("env", ["align", "gather"])
+def test_an_equation_of_several_lines_has_one_number(env: str) -> None:
+    asked = f"training/mixed-mesh claim env={env} numbered=yes width=34"
+    lines = write(read_request(asked), LATEX, PLAIN).splitlines()[1:-1]
+    assert len(lines) > 1
+    assert [each.endswith(r"\nonumber \\") for each in lines] == [True] * (len(lines) - 1) + [False]
+    steps = write(read_request(f"training/fsdp step times env={env} numbered=yes"), LATEX, PLAIN)
+    assert "nonumber" not in steps  # each is an equation
 
 
 def test_every_dialect_writes_every_kind_of_piece() -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tomllib
@@ -19,9 +20,10 @@ from symscale.errors import SymscaleError
 from symscale.exercise import sheet as sheets
 from symscale.exercise.desk import check
 from symscale.exercise.grade import graded
-from symscale.exercise.key import written
+from symscale.exercise.key import answers, written
 from symscale.exercise.quiz import quiz
 from symscale.report.grades import defused
+from symscale.report.plain import words
 from symscale.report.quiz import quiz_text, sheet
 
 RIGHT = '[[answer]]\nid = "training/fsdp"\nanswer = "B/X > C/W"\n'
@@ -159,6 +161,35 @@ def test_a_bad_sheet_says_why_and_stops_nothing(folder: Path, capsys: pytest.Cap
     # graded again, the grades are no sheet, and the same grades come out
     assert run(["grade", str(folder)]) == 1
     assert capsys.readouterr().out == text
+
+
+def test_a_message_of_a_cell_has_no_caret(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "eve.toml").write_text(RIGHT.replace("B/X > C/W", "hello world ("), encoding="utf-8")
+    assert run(["grade", str(folder)]) == 1
+    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    said = {each["student"]: each["message"] for each in reversed(list(rows)) if each["message"]}
+    assert said["eve"] == "two factors stand side by side without an operator: write hello*world"
+
+
+@pytest.mark.parametrize("chapter", ["2", "5", "12"])
+def test_the_numbers_of_a_key_are_right_answers(chapter: str) -> None:
+    asked = 0
+    for each in quiz(chapter, 14, 2, vary=True).items:
+        *_, last = answers(each.exercise)
+        if each.question.form.startswith("a number in"):
+            number = words(last, each.question.order).partition(" = ")[2] or words(last, each.question.order)
+            verdict = check(each.exercise, number)
+            assert verdict.kind == "right", (each.exercise.id, number, verdict)
+            asked += 1
+    assert asked
+
+
+def test_the_part_of_an_exercise_is_named_as_a_shell_takes_it(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "exercise", "training/tp")
+    parts = [shlex.split(each) for each in re.findall(r"--what .*", shown)]
+    assert len(parts) > 1
+    for part in parts:
+        assert said(capsys, "exercise", "training/tp", *part)
 
 
 @pytest.mark.parametrize(

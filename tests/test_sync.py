@@ -570,8 +570,18 @@ def test_a_figure_is_drawn_beside_its_document(tmp_path: Path, capsys: pytest.Ca
     for somebody_elses in ("<svg/>", old + "<!-- edited -->"):
         drawing.write_text(somebody_elses)
         assert command("sync", file) == 2
-        assert "is not as symscale drew it" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert "is not as symscale drew it" in said
+        assert f"{file}:1: " in said
         assert drawing.read_text() == somebody_elses
+
+
+def test_a_figure_that_cannot_be_drawn_names_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    block = "<!-- symscale: training/regimes figure file=regimes.svg -->\n<!-- end symscale -->\n"
+    file = paper(tmp_path, f"A figure:\n\n{block}", "paper.md")
+    (found,) = sync([file], writer([file], 1))
+    assert str(found.faults[0]).startswith(f"{file}:3: Drawing a figure needs matplotlib")
 
 
 @pytest.mark.parametrize("label", ["x}\\write18{ls}", "a<b", "é"])

@@ -9,7 +9,7 @@ import click
 
 from symscale.cli.library import known
 from symscale.cli.options import OUTPUT, text_option, with_options
-from symscale.cli.output import write
+from symscale.cli.output import OwnCommand, write
 
 if TYPE_CHECKING:
     from symscale.exercise.exercise import Exercise
@@ -20,7 +20,7 @@ STYLE = click.option("--format", "style", type=click.Choice(["text", "json"]), d
 WHAT = text_option("--what", metavar="T_comms", help="The quantity that is answered, where an exercise has several.")
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("id", required=False, default="", shell_complete=known)
 @click.argument("answer", required=False, default="")
 @with_options(
@@ -97,7 +97,7 @@ def _asked(entry: Entry) -> Exercise:
     return varied(entry.id, entry.what, entry.vary)
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("question", shell_complete=known)
 @with_options(text_option("--value", metavar="99", help="The number that is to be explained."), WHAT, STYLE, OUTPUT)
 def explain(question: str, value: str, what: str, style: str, output: str) -> int:
@@ -107,7 +107,7 @@ def explain(question: str, value: str, what: str, style: str, output: str) -> in
 
     \b
     symscale explain training/fsdp --value 5100
-    symscale explain "28672*450e9/99e13 = 14.37"
+    symscale explain "28672*450e9/990e12 = 26.07"
     """
     from symscale.exercise.exercise import exercise
     from symscale.exercise.inverse import arithmetic, explanations

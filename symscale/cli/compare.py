@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from symscale.cli.options import ASSUME, OUTPUT, PAGE, PROGRAM, question, text_option, with_options
-from symscale.cli.output import rendered, style_of, write
+from symscale.cli.output import OwnCommand, rendered, style_of, write
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("first")
 @click.argument("second")
 @with_options(

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symscale.cli.options import ASSUME, EXACT, OUTPUT, PAGE, PROGRAM, question, text_option, with_options
-from symscale.cli.output import rendered, style_of, write
+from symscale.cli.output import OwnCommand, rendered, style_of, write
 
 if TYPE_CHECKING:
     from symscale.derivation.question import Answered
     from symscale.derivation.stack import Table
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("program")
 @with_options(
     text_option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symscale.cli.options import FORMAT, MACHINE, ON, OUTPUT, text_option, with_options
-from symscale.cli.output import style_of, write
+from symscale.cli.output import OwnCommand, style_of, write
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_DEVICES = 1_000_000
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("hlo")
 @with_options(
     ON,

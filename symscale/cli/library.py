@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symscale.cli.options import OUTPUT, with_options
-from symscale.cli.output import own_files, rendered, style_of, write
+from symscale.cli.output import OwnCommand, own_files, rendered, style_of, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,9 +23,11 @@ def known(context: click.Context, parameter: click.Parameter, incomplete: str) -
     return [each for each in ids() if each.startswith(incomplete)]
 
 
-@click.command("list")
+@click.command("list", cls=OwnCommand)
 def list_() -> None:
-    """List the derivations of the library, and those of the folders in SYMSCALE_DERIVATIONS.
+    """List the derivations of the library, and those of your own folders.
+
+    SYMSCALE_DERIVATIONS names these, or a symscale.toml of this folder or one above it.
 
     \b
     symscale list
@@ -41,7 +43,7 @@ def list_() -> None:
         click.echo("The library is empty: put files with @derivation into the folders of SYMSCALE_DERIVATIONS.")
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(cls=OwnCommand, context_settings={"ignore_unknown_options": True})
 @click.argument("id", shell_complete=known)
 @click.argument("piece", nargs=-1)
 @with_options(
@@ -76,14 +78,13 @@ def show(id: str, piece: tuple[str, ...], style: str, output: str, renames: tupl
     from symscale import report
     from symscale.derivation.registry import written
 
-    with own_files():
-        derivation = written(id)
-        if renames:
-            derivation = renamed(derivation, renames, style)
-        if style == "md" and output:
-            write(report.markdown(derivation, images=beside(derivation, output)), output)
-            return
-        write(rendered(derivation, style, lambda: report.steps_json(derivation)), output)
+    derivation = written(id)
+    if renames:
+        derivation = renamed(derivation, renames, style)
+    if style == "md" and output:
+        write(report.markdown(derivation, images=beside(derivation, output)), output)
+        return
+    write(rendered(derivation, style, lambda: report.steps_json(derivation)), output)
 
 
 def renamed(derivation: Derivation, renames: tuple[str, ...], style: str) -> Derivation:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from symscale.cli.options import OUTPUT, chips, text_option, with_options
-from symscale.cli.output import write
+from symscale.cli.output import OwnCommand, write
 
 if TYPE_CHECKING:
     from symscale.machine import Machine
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("name", default="", shell_complete=chips)
 @with_options(
     text_option("--machine", "machine_file", metavar="FILE.toml", help="Check and show your own chip."),
@@ -38,26 +38,24 @@ def machines(name: str, machine_file: str, style: str, output: str) -> None:
         raise SymscaleError(f"Unknown format {style[:40]!r}.", hint="Chips are printed as text or json.")
     found = chip(name, machine_file)
     if style == "json":
-        from symscale.machine import machine
-        from symscale.machine import machines as names
+        from symscale.machine import known_machines, machine
         from symscale.report.chips import chips_json
 
-        write(chips_json([found] if found is not None else [machine(each) for each in names()]), output)
+        write(chips_json([found] if found is not None else [machine(each) for each in known_machines()]), output)
         return
     write("\n".join(all_chips() if found is None else one_chip(found)), output)
 
 
 def all_chips() -> list[str]:
     """Return a line per chip: peak, HBM, the network between neighbours."""
-    from symscale.machine import machine
-    from symscale.machine import machines as names
+    from symscale.machine import known_machines, machine
     from symscale.notation.numbers import format_quantity
     from symscale.report.grid import Column, aligned
 
     heads = ("chip", "bf16 peak", "HBM", "bandwidth", "network", "one way", "aliases")
     columns = [Column(head, head in ("bf16 peak", "HBM", "bandwidth", "one way")) for head in heads]
     rows = []
-    for name in names():
+    for name in known_machines():
         each = machine(name)
         main = each.main_network
         peaks = dict(each.peaks)

@@ -8,7 +8,7 @@ import click
 
 from symscale.cli.model import count, names
 from symscale.cli.options import FORMAT, MACHINE, OUTPUT, sizes, text_option, with_options
-from symscale.cli.output import style_of, write
+from symscale.cli.output import OwnCommand, style_of, write
 
 if TYPE_CHECKING:
     from symscale.machine import Machine
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_CHIPS = 1_000_000
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("model", shell_complete=names)
 @with_options(
     text_option("--mesh", metavar="data=8,fsdp=16", help="Axes: data, fsdp, expert, context, tensor, pipe."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symscale.cli.options import FORMAT, OUTPUT, text_option, with_options
-from symscale.cli.output import style_of, write
+from symscale.cli.output import OwnCommand, style_of, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ def names(context: click.Context, parameter: click.Parameter, incomplete: str) -
     return [name for name in catalogue() if name.startswith(incomplete)]
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("config", default="", shell_complete=names, metavar="[CONFIG]")
 @with_options(
     text_option("--seq", metavar="8192", help="Length of a sequence; without it T and S stay open."),

@@ -36,13 +36,26 @@ def own_files() -> Iterator[Settings]:
         yield settings
 
 
+class OwnCommand(click.Command):
+    """A command that knows the derivations and chips that a symscale.toml of this folder, or one above, names."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from pathlib import Path
+
+        from symscale.paper.nearest import find
+
+        if find(Path()) is None:
+            return super().invoke(ctx)
+        with own_files():
+            return super().invoke(ctx)
+
+
 def rendered(derivation: Derivation, style: str, as_json: Callable[[], str]) -> str:
     """Return a derivation as text, Markdown, LaTeX or a page; `as_json` makes the JSON of what was asked."""
     if style == "html":
         from symscale.page.page import html
 
-        with own_files():
-            return html(derivation)
+        return html(derivation)
     from symscale import report
 
     table: dict[str, Callable[[Any], str]] = {"text": report.text, "md": report.markdown, "latex": report.latex}

@@ -8,7 +8,7 @@ import click
 
 from symscale.cli.model import count, names
 from symscale.cli.options import OUTPUT, chip, text_option, with_options
-from symscale.cli.output import write
+from symscale.cli.output import OwnCommand, write
 
 if TYPE_CHECKING:
     from symscale.machine import Machine
@@ -20,7 +20,7 @@ FEW_CHIPS = 64  # an example of a cluster
 MOST_ROWS = 10_000
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("model", shell_complete=names)
 @with_options(
     text_option("--on", metavar="h100:1024", help="A chip, a slice such as tpu-v5p:8x16x16, or a cluster h100:1024."),

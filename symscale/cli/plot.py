@@ -8,7 +8,7 @@ import click
 
 from symscale.cli.library import known
 from symscale.cli.options import ON, OUTPUT, SET, with_options
-from symscale.cli.output import write
+from symscale.cli.output import OwnCommand, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KINDS = (".svg", ".pdf", ".png", ".tex")
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("id", shell_complete=known)
 @click.option("--number", type=click.IntRange(min=1), default=1, help="Which of several figures, from 1.")
 @with_options(OUTPUT, ON, SET)

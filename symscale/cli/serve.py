@@ -8,7 +8,7 @@ import click
 
 from symscale.cli.model import count, names, readings
 from symscale.cli.options import FORMAT, MACHINE, OUTPUT, chips, text_option, with_options
-from symscale.cli.output import style_of, write
+from symscale.cli.output import OwnCommand, style_of, write
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CONTEXT = "8192"
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("config", shell_complete=names)
 @with_options(
     text_option("--on", "on", metavar="SLICE", shell_complete=chips, help="A slice or a cluster: tpu-v5e:4x4, h100:8."),

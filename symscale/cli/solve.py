@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from symscale.cli.options import ASSUME, EXACT, LET, MACHINE, ON, OUTPUT, PAGE, SET, chip, text_option, with_options
-from symscale.cli.output import rendered, style_of, write
+from symscale.cli.output import OwnCommand, rendered, style_of, write
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("relation")
 @with_options(
     text_option("--for", "unknown", required=True, metavar="B", help="What to solve for: a symbol, or B/X."),

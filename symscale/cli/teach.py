@@ -10,7 +10,7 @@ import click
 from symscale.cli.check import STYLE, VARY, WHAT
 from symscale.cli.library import known
 from symscale.cli.options import OUTPUT, text_option, with_options
-from symscale.cli.output import rendered, write
+from symscale.cli.output import OwnCommand, rendered, write
 
 if TYPE_CHECKING:
     from symscale.exercise.question import Question
@@ -19,7 +19,7 @@ CHAPTER = text_option("--chapter", metavar="5", help="A chapter of the book only
 FORMAT = click.option("--format", "style", type=click.Choice(["text", "md", "latex"]), default="text")
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @with_options(CHAPTER, STYLE, OUTPUT)
 def exercises(chapter: str, style: str, output: str) -> None:
     """List what can be answered: the id, the kind of answer, and the question.
@@ -40,7 +40,7 @@ def exercises(chapter: str, style: str, output: str) -> None:
         click.echo(line)
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("id", shell_complete=known)
 @with_options(
     WHAT,
@@ -102,7 +102,7 @@ def _asked(id: str, what: str, vary: int | None, hint: int | None, answer: bool,
     return (teaching.question_json if style == "json" else teaching.question_text)(asked, answer=right)
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @with_options(
     CHAPTER,
     click.option("--count", type=int, default=8, show_default=True, help="How many questions."),
@@ -148,7 +148,7 @@ def quiz(chapter: str, count: int, seed: int, vary: bool, style: str, output: st
         write(text, file)
 
 
-@click.command()
+@click.command(cls=OwnCommand)
 @click.argument("folder")
 @with_options(
     text_option(

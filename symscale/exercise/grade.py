@@ -81,7 +81,7 @@ def _student(path: Path, wanted: list[Entry] | None) -> Student:
             raise SymscaleError(f"{path.name} does not end in {SUFFIX}.")
         return Student(name, tuple(_graded(list(each_entry(path)), wanted)))
     except SymscaleError as error:
-        return Student(name, tuple(_unanswered(each) for each in wanted or ()), _plain(str(error)))
+        return Student(name, tuple(_unanswered(each) for each in wanted or ()), error.told)
 
 
 def _graded(given: list[Entry | SymscaleError], wanted: list[Entry] | None) -> Iterator[Graded]:
@@ -92,7 +92,7 @@ def _graded(given: list[Entry | SymscaleError], wanted: list[Entry] | None) -> I
     asked = None if wanted is None else {_key(each) for each in wanted}
     for each in given:
         if isinstance(each, SymscaleError):
-            extra.append(_refused(Entry("", ""), str(each), counts=wanted is None))
+            extra.append(_refused(Entry("", ""), each.told, counts=wanted is None))
             continue
         if _key(each) in seen:
             extra.append(_refused(each, "This exercise is answered twice; the first answer counts.", counts=False))
@@ -137,7 +137,7 @@ def _judged(entry: Entry) -> Judged:
     try:
         return judged(entry)
     except SymscaleError as error:
-        return Judged(entry, fault=str(error))
+        return Judged(entry, fault=error.told)
     except Exception as error:  # one answer must not cost the others their grades
         return Judged(entry, fault=f"This answer could not be judged ({type(error).__name__}).")
 
@@ -147,7 +147,7 @@ def _unanswered(entry: Entry) -> Graded:
 
 
 def _refused(entry: Entry, why: str, *, counts: bool = True) -> Graded:
-    return Graded(entry.id, entry.answer, entry.what, entry.vary, UNJUDGED, message=_plain(why), counts=counts)
+    return Graded(entry.id, entry.answer, entry.what, entry.vary, UNJUDGED, message=why, counts=counts)
 
 
 def _plain(text: str) -> str:

@@ -40,7 +40,7 @@ def explanations(exercise: Exercise, text: str) -> list[Found]:
 
 
 def arithmetic(text: str) -> tuple[Setting, list[Found]]:
-    """Return the setting of a line such as "28672*450e9/99e13 = 14.37", and what makes the left side the right one.
+    """Return the setting of a line such as "28672*450e9/990e12 = 26.07", and what makes the left side the right one.
 
     Numbers that are figures of a chip are known by their names: 450e9 as W_nvlink.
     """

@@ -69,7 +69,7 @@ def _values(asked: Asked) -> Iterator[Prose]:
         yield (Relation(name, "==", formulas[0].expr) if name != 1 else formulas[0].expr,)
     if numbers is not None:
         setting, value = numbers
-        said = format_quantity(value, setting.unit, 6)
+        said = format_quantity(value, setting.asked_in, 6)
         yield (setting.of_what, f" = {said}") if setting.of_what != 1 else said
 
 

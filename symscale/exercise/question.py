@@ -249,10 +249,9 @@ def _form(asked: Asked, kind: str) -> str:
     if kind == MESH and asked.optimum is not None:
         return f"the whole size of each axis, as in {asked.optimum.variable}=1"
     if kind == NUMBER:
-        unit = next((each.unit or str(each.dimension or "") for each, _ in asked.numbers), "")
-        # FLOPs are pure numbers, and a reader names them
-        unit = {"1/B": "FLOP/B", "1/s": "FLOP/s", "1": ""}.get(unit, unit)
-        return f"a number in {unit}" if unit else "a number"
+        unit = next((each.asked_in for each, _ in asked.numbers), "")
+        # B is a batch, too
+        return f"a number in {'bytes' if unit == 'B' else unit}" if unit else "a number"
     return {
         FORMULA: "a formula",
         COLLECTIVES: "collectives, as in AllGather_X(W), or none",

@@ -57,6 +57,12 @@ class Setting:
         return unit_for(self.of_what, self.expr, self.used.values(), self.unit)
 
     @property
+    def asked_in(self) -> str:
+        """The unit in which a question wants its number, and a key has it: FLOPs are counted, and named."""
+        unit = self.measured_in
+        return {"1/B": "FLOP/B", "1/s": "FLOP/s", "1": ""}.get(unit, unit)
+
+    @property
     def used(self) -> dict[sp.Symbol, sp.Expr]:
         """The values of symbols that the formula has."""
         return {name: self.values[name] for name in sorted(self.expr.free_symbols & self.values.keys(), key=BY_NAME)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import sympy as sp
@@ -15,7 +16,7 @@ from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
 from symscale.paper.maths import LATEX, Maths, Row
 from symscale.paper.style import Style
-from symscale.paper.words import renamed
+from symscale.paper.words import TIE, renamed, tied
 from symscale.report.prose import Form, inline, powers
 
 
@@ -102,7 +103,13 @@ class Dialect(ABC):
 
     def said(self, prose: Prose, order: Order) -> str:
         """Return words with formulas among them, symbols renamed in both."""
-        return inline(renamed(prose, order), order, self.form)
+        if not self.space.strip():
+            return inline(renamed(prose, order), order, self.form)
+        form = replace(self.form, escape=self._tied)
+        return inline(renamed(tied(prose), order), order, form)
+
+    def _tied(self, words: str) -> str:
+        return self.space.join(map(self.form.escape, words.split(TIE)))
 
     def text(self, words: str) -> str:
         """Return words as text."""

@@ -41,9 +41,10 @@ class Latex(Dialect):
             inside = aligned(rows) if len(rows) > 1 else rows[0].whole
             return f"\\begin{{equation{star}}}{marked}\n{inside}\n\\end{{equation{star}}}"
         lines = [_marked(each) if env == "align" else each.whole for each in rows]
-        # one label names one number
+        # one label names one number, and so does an equation of several lines
         lone = bool(label) and not style.numbered
-        ends = [r" \nonumber \\" if lone else r" \\"] * (len(lines) - 1) + [marked and f" {marked}"]
+        ends = [r" \nonumber \\" if lone or (numbered and each.goes_on) else r" \\" for each in rows[1:]]
+        ends.append(marked and f" {marked}")
         inside = "\n".join(line + end for line, end in zip(lines, ends, strict=True))
         return f"\\begin{{{env}{star}}}\n{inside}\n\\end{{{env}{star}}}"
 
@@ -84,7 +85,8 @@ class Latex(Dialect):
 
     def code(self, lines: Sequence[str]) -> str:
         shown = "\n".join(f"{self.text(line)}\\par" for line in lines)
-        return f"{{\\small\\ttfamily\\raggedright\\leftskip=1.5em\\relax\n{shown}\n}}"
+        # what stands above ends its paragraph first, which would be set like the code
+        return f"{{\\par\\small\\ttfamily\\raggedright\\parindent=0pt\\leftskip=1.5em\\relax\n{shown}\n}}"
 
     def items(self, lines: Sequence[str]) -> str:
         shown = "\n".join(f"\\item {line}" for line in lines)

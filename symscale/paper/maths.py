@@ -21,12 +21,16 @@ from symscale.solve.relation import Relation
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a formula: its sides around a sign, and what it holds under behind them."""
+    """A line of a formula: its sides around a sign, and what it holds under behind them.
+
+    A line that goes on with the one above it is of the same equation, and has one number with it.
+    """
 
     left: str
     sign: str
     right: str
     tail: str = ""
+    goes_on: bool = False
 
     @property
     def whole(self) -> str:

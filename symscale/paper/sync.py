@@ -77,7 +77,7 @@ def held_by(file: Path) -> tuple[bytes, str]:
 
 def _drawn(found: Outcome, *, check: bool = False) -> tuple[Path, ...]:
     """Draw the figures that blocks put into files beside a document, and return those that were stale."""
-    asked = [each.request for each in found.old.blocks if " file=" in each.request]
+    asked = [each for each in found.old.blocks if " file=" in each.request]
     if not asked:
         return ()
     from symscale.paper.drawings import draw
@@ -86,8 +86,13 @@ def _drawn(found: Outcome, *, check: bool = False) -> tuple[Path, ...]:
 
     folder = found.file.parent
     settings = read_settings(folder)
+    drawn: list[Path | None] = []
     with settings.used():
-        drawn = [draw(read_request(each), settings, folder, check=check) for each in asked]
+        for each in asked:
+            try:
+                drawn.append(draw(read_request(each.request), settings, folder, check=check))
+            except SymscaleError as error:
+                raise _unwritten(each, error).error(str(found.file)) from error
     return tuple(each for each in drawn if each is not None)
 
 

@@ -214,7 +214,7 @@ def _rows(line: Line, context: _Context) -> list[Row]:
             lines[-1].append(each)
         else:
             lines.append([each])
-    return [row, *(Row("", "", maths.joined(each)) for each in lines)]
+    return [row, *(Row("", "", maths.joined(each), goes_on=True) for each in lines)]
 
 
 def _row(line: Line, context: _Context, broken: bool) -> Row:

@@ -105,11 +105,16 @@ _SEQUENCES = {"->": "→", ">=": "≥", "<=": "≤", ">>": "≫", "<<": "≪"}
 _MARKDOWN = re.compile(r"([\\`*\[\]<#|~$&]|(?<![^\W_])_|_(?![^\W_])|^>)")
 
 
-def escape_latex(text: str) -> str:
-    """Return text in which no character is a LaTeX command; arrows and comparisons are set as such."""
+def with_signs(text: str) -> str:
+    """Return text with arrows and comparisons as signs of their own, inside which no line can end."""
     for plain, sign in _SEQUENCES.items():
         text = text.replace(plain, sign)
-    made = "".join(_tex(each) for each in re.sub(r"\s", " ", text))
+    return text
+
+
+def escape_latex(text: str) -> str:
+    """Return text in which no character is a LaTeX command; arrows and comparisons are set as such."""
+    made = "".join(_tex(each) for each in re.sub(r"\s", " ", with_signs(text)))
     return _POWER.sub(_power, made)
 
 

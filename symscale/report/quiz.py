@@ -57,8 +57,8 @@ def _text(found: Quiz, questions: bool, key: bool) -> str:
     if key:
         blocks += ["Key\n---"] if questions else []
         for number, each in enumerate(found.items, 1):
-            lines = [answer_text(line, each.question.order).strip() for line in answers(each.exercise)]
-            blocks.append("\n".join([f"{number}. {lines[0]}", *(f"   {line}" for line in lines[1:])]))
+            lines = "\n".join(answer_text(line, each.question.order) for line in answers(each.exercise)).split("\n")
+            blocks.append("\n".join([f"{number}. {lines[0].strip()}", *(f"   {line[2:]}" for line in lines[1:])]))
     return "\n\n".join(blocks)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -38,7 +39,7 @@ def question_text(asked: Sequence[Question], *, answer: Sequence[Sequence[Prose]
         blocks += [_givens(each)] if each.givens else []
         part = f"({chr(ord('a') + number)}) " if len(asked) > 1 else ""
         blocks.append(_filled(part + words(each.find, each.order)))
-        what = f"   --what {each.what}" if len(asked) > 1 else ""
+        what = f"   --what {shlex.quote(each.what)}" if len(asked) > 1 else ""
         blocks[-1] += f"\n{_filled(f'Answer: {each.form}.')}{what}"
         if answer:
             blocks += ["\n".join(answer_text(line, each.order) for line in answer[number])]
@@ -47,7 +48,7 @@ def question_text(asked: Sequence[Question], *, answer: Sequence[Sequence[Prose]
 
 def answer_text(line: Prose, order: Order) -> str:
     """Return a line of a right answer as text."""
-    return "\n".join(broken(f"  {words(line, order)}", WIDTH))
+    return "\n".join(f"  {each}" for each in broken(words(line, order), WIDTH - 2))
 
 
 def _programs(asked: Question) -> list[str]:

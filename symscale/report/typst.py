@@ -10,7 +10,7 @@ from symscale.errors import NotationError
 from symscale.notation.formula_lexer import GREEK
 from symscale.notation.order import Order
 from symscale.report.column import Cell, Column
-from symscale.report.prose import Form, set_cell
+from symscale.report.prose import Form, set_cell, with_signs
 
 _TOKEN = re.compile(
     r"(?P<text>\\(?:text|mathrm|textrm|operatorname)\s*\{(?P<words>(?:[^{}\\]|\\.)*)\})"
@@ -224,8 +224,8 @@ _MARKUP = re.compile(r"([\\#$*_`<>@~\[\]=+/'\"-])")
 
 
 def escape_typst(text: str) -> str:
-    """Return text in which no character is Typst markup."""
-    return _MARKUP.sub(r"\\\1", re.sub(r"\s", " ", text))
+    """Return text in which no character is Typst markup; arrows and comparisons are set as such."""
+    return _MARKUP.sub(r"\\\1", re.sub(r"\s", " ", with_signs(text)))
 
 
 TYPST = Form("typst", escape_typst, lambda latex: f"${typst(latex)}$")

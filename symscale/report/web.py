@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from symscale.notation.order import Order
 from symscale.report.column import Cell, Column
 from symscale.report.mathml import mathml
-from symscale.report.prose import Form, set_cell
+from symscale.report.prose import Form, set_cell, with_signs
 
 
 def escape_html(text: str) -> str:
-    """Return text in which no character is HTML markup."""
-    return html.escape(re.sub(r"\s", " ", text))
+    """Return text in which no character is HTML markup; arrows and comparisons are set as such."""
+    return html.escape(re.sub(r"\s", " ", with_signs(text)))
 
 
 HTML = Form("html", escape_html, mathml)
