@@ -109,3 +109,24 @@ def test_words_and_limits_beside_a_formula(tmp_path: Path, row: str, expected: t
     verdict, said = expected
     assert (found.verdict.kind if found.verdict is not None else "") == verdict
     assert said in (found.verdict.said if found.verdict is not None else found.fault)
+
+
+@pytest.mark.parametrize(
+    ("tag", "row", "expected"),
+    [
+        ("training/tp", r"Y \le 11.24 \text{ for } F = 28\,672", "right"),
+        ("training/tp", r"Y \le 11.24 \text{ for } F = 14336", "wrong"),
+        ("training/tp", r"Y \le 5.62 \text{ for } F = 14{,}336", "right"),
+        ("training/tp", r"Y \le 5.62 \quad (F = 14336)", "right"),
+        ("training/tp", r"Y \le \frac{FW}{C} \quad (F = 14336)", "right"),
+        ("training/tp", r"Y \le 11.24 \text{ where } C = 459 \text{ TFLOP/s}", "right"),
+        ("training/mixed", r"B/N \ge 99.2 \text{ for } M_X = 2, M_Y = 1", "right"),
+        ("training/mixed", r"B/N \ge 99.2 \text{ for } M_X = 2, M_Y = 2", "wrong"),
+        ("training/fsdp value T_comms", r"T = \frac{2bDF(X-1)}{XW}", "right"),
+        ("training/fsdp value T_comms", r"T = \frac{2bDF(X+1)}{XW}", "wrong"),
+        ("training/fsdp value T_comms", r"T = 4.89 \text{ ms}", ""),
+        ("training/fsdp value T_coms", r"T = 4.89 \text{ ms}", ""),
+    ],
+)
+def test_values_that_a_claim_is_stated_for(tmp_path: Path, tag: str, row: str, expected: str) -> None:
+    assert kind(tmp_path, f"% audit: {tag}\n\\[ {row} \\]\n", "said.tex") == expected

@@ -53,10 +53,19 @@ def names_in(request: Request) -> frozenset[str]:
 
 
 def _valued(request: Request, whole: Exercise) -> Exercise:
-    """Return an exercise that asks for the number which the same request writes into a document."""
+    """Return an exercise that asks for the number which the same request writes into a document, or for the formula of
+    a quantity without one.
+    """
     step = request.option("step")
     steps = blackboard(whole.derivation, request.terms).steps if step else ()
-    value, unit, name = number(request, step_number(request.id, steps, step) if step else 0)
+    try:
+        value, unit, name = number(request, step_number(request.id, steps, step) if step else 0)
+    except SymscaleError:
+        wanted = request.which.replace(" ", "")
+        stated = [each for each in whole.asked if wanted and each.what.replace(" ", "") == wanted]
+        if step or not stated:
+            raise
+        return replace(whole, asked=(*stated, *(each for each in whole.asked if each not in stated)))
     about = next((each for each in whole.asked if each.what == name), whole.headline)
     setting = Setting(value, {}, about.settings[0].of_what if about.settings else sp.S.One, unit=unit)
     others = [each for each in whole.asked if each is not about]

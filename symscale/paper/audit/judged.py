@@ -13,16 +13,19 @@ from symscale.exercise.conditions import alike, in_general, is_question
 from symscale.exercise.desk import check
 from symscale.exercise.exercise import Exercise
 from symscale.exercise.names import aliases
-from symscale.exercise.reading import Formula, Relations, read_answer
+from symscale.exercise.reading import Formula, Number, Relations, read_answer
 from symscale.exercise.verdict import KINDS, RIGHT, WRONG, Verdict
 from symscale.frozen import dataclass
 from symscale.paper.audit.asked import asked
 from symscale.paper.audit.claims import Claim, Found, Spelling, Tagged, claims
 from symscale.paper.audit.held import bounds_of, one_case, unfounded
+from symscale.paper.audit.normal import normal
 from symscale.paper.audit.sources import Document, Note, Source, document
 from symscale.paper.audit.statements import Statement
 from symscale.paper.request import Request, read_request
 from symscale.paper.settings import read_settings
+from symscale.paper.values import number
+from symscale.vocabulary import entry
 
 _BOUND = re.compile(r"[<>≤≥]|\\(?:le|ge)q?(?![A-Za-z])")
 NOTHING = "Nothing to check: no formula and no number stands beside this tag."
@@ -190,18 +193,51 @@ def _finding(claim: Claim, request: Request, place: Finding) -> Finding:
 @lru_cache(maxsize=4096)
 def _judged(state: Statement, request: Request) -> Verdict:
     """Judge one statement with its conditions. Raises SymscaleError where it cannot be read."""
+    request, when = _on_values(request, state.when)
     one = asked(request)
     if state.when and state.said in ("always", "never"):
         return one_case(state.said, state.when, one)
     verdict = _as_answer(state, one)
-    if not verdict.accepted or not state.when:
+    if request.piece == "value" and not verdict.accepted and isinstance(read_answer(state.said, aliases(one)), Number):
+        number(request)  # which says what a formula lacks to be one
+    if not verdict.accepted or not when:
         return verdict
-    wrong, left = unfounded(state.when, verdict, one)
+    wrong, left = unfounded(when, verdict, one)
     if wrong:
         return replace(verdict, kind=WRONG, said=wrong)
     if left:
         return replace(verdict, said=f"{verdict.said} Not judged: {'; '.join(left)}.".strip())
     return verdict
+
+
+def _on_values(request: Request, when: tuple[str, ...]) -> tuple[Request, tuple[str, ...]]:
+    """Return the request with the values that a claim is stated for, `F = 14336`, and the conditions left."""
+    left: list[str] = []
+    for each in when:
+        name, equals, value = (part.strip() for part in normal(each).partition("="))
+        name = re.sub(r"[{}]|\\text", "", name)
+        given = Request(
+            request.id, request.piece, request.which, (*request.options, ("set", f"{name}={_grouped(value)}"))
+        )
+        try:
+            if not equals or not re.fullmatch(r"[\d.,{}\s\\;]+", value) or name not in _valued_names(request):
+                raise SymscaleError("No value.")
+            asked(given)
+        except SymscaleError:
+            left.append(each)
+            continue
+        request = given
+    return request, tuple(left)
+
+
+def _grouped(value: str) -> str:
+    return re.sub(r"[{},\s]|\\[,;]", "", value)
+
+
+def _valued_names(request: Request) -> set[str]:
+    """Return the names of the counts that the derivation has put numbers in for: rates have units."""
+    names = {str(name) for each in asked(request).headline.settings for name in each.used}
+    return {name for name in names if (row := entry(name)) is None or not row.unit}
 
 
 def _as_answer(state: Statement, one: Exercise) -> Verdict:
