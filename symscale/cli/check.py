@@ -12,7 +12,6 @@ from symscale.cli.options import OUTPUT, text_option, with_options
 from symscale.cli.output import OwnCommand, write
 
 if TYPE_CHECKING:
-    from symscale.exercise.exercise import Exercise
     from symscale.exercise.sheet import Entry, Judged
 
 VARY = click.option("--vary", type=int, metavar="SEED", help="The variant with the numbers that a seed draws.")
@@ -66,12 +65,11 @@ def check(
     if file and (what or vary is not None):
         raise SymscaleError("--what and --vary belong to one answer.", hint="A sheet has them beside each id.")
     found = list(sheet(Path(file))) if file else [_one(Entry(id, answer.replace("\\n", "\n"), what, vary), style)]
-    rows = [(each, _asked(each.entry) if each.verdict is not None else None) for each in found]
     if style == "json":
-        write(desk.verdict_json(rows, show=show), output)
+        write(desk.verdict_json(found, show=show), output)
     else:
-        texts = [desk.verdict_text(each, one, show=show, explain=explain) for each, one in rows]
-        heads = [f"{each.entry.label}: " if file and each.verdict is not None else "" for each, _ in rows]
+        texts = [desk.verdict_text(each, show=show, explain=explain) for each in found]
+        heads = [f"{each.entry.label}: " if file and each.verdict is not None else "" for each in found]
         write("\n".join(head + text for head, text in zip(heads, texts, strict=True)), output)
     if any(each.verdict is None for each in found):
         return 2
@@ -89,12 +87,6 @@ def _one(entry: Entry, style: str) -> Judged:
         if style == "text":
             raise
         return Judged(entry, fault=str(error))
-
-
-def _asked(entry: Entry) -> Exercise:
-    from symscale.exercise.vary import varied
-
-    return varied(entry.id, entry.what, entry.vary)
 
 
 @click.command(cls=OwnCommand)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from symscale.errors import SymscaleError
 from symscale.exercise.desk import check
+from symscale.exercise.exercise import Exercise
 from symscale.exercise.table import rows
 from symscale.exercise.vary import varied
 from symscale.exercise.verdict import Verdict
@@ -48,6 +49,7 @@ class Judged:
     verdict: Verdict | None = None
     working: Working | None = None
     fault: str = ""
+    exercise: Exercise | None = None
 
 
 def entries(path: Path) -> list[Entry]:
@@ -109,8 +111,8 @@ def judged(entry: Entry) -> Judged:
     lines = len(entry.answer.strip().splitlines())
     if (lines > 1 and not rows(entry.answer)) or (lines == 1 and is_chain(entry.answer)):
         found = working(asked, entry.answer)
-        return Judged(entry, found.verdict, found)
-    return Judged(entry, check(asked, entry.answer))
+        return Judged(entry, found.verdict, found, exercise=asked)
+    return Judged(entry, check(asked, entry.answer), exercise=asked)
 
 
 def sheet(path: Path) -> Iterator[Judged]:

@@ -52,16 +52,14 @@ class _Form:
         return ", ".join(rf"{large} \gg 1" if small == "1" else rf"{small} \ll {large}" for small, large in limits)
 
 
-def verdict_text(
-    found: Judged, exercise: Exercise | None, *, show: bool = False, explain: bool = False, renames: Renames = ()
-) -> str:
+def verdict_text(found: Judged, *, show: bool = False, explain: bool = False, renames: Renames = ()) -> str:
     """Return a verdict in a few lines; `show` adds the right answer, `explain` the step at which the paths part.
 
     With `renames` the right answer is LaTeX in the symbols of a document.
     """
     if found.verdict is None:
         return f"{found.entry.label}: not judged. {found.fault}"
-    verdict = found.verdict
+    verdict, exercise = found.verdict, found.exercise
     lines = [f"{verdict.kind[:1].upper()}{verdict.kind[1:]}.{f' {verdict.said}' if verdict.said else ''}"]
     if len(verdict.diagnosis) > 1:
         lines.append("Also with: " + "; or ".join(verdict.diagnosis[1:]) + ".")
@@ -110,13 +108,13 @@ def right_answer(asked: Asked, exercise: Exercise, renames: Renames = ()) -> str
     return " = ".join([what, *formulas, *numbers])
 
 
-def verdict_json(found: Sequence[tuple[Judged, Exercise | None]], *, show: bool = False) -> str:
+def verdict_json(found: Sequence[Judged], *, show: bool = False) -> str:
     """Return verdicts as JSON."""
-    rows = [_row(each, exercise, show) for each, exercise in found]
+    rows = [_row(each, show) for each in found]
     return json.dumps({"schema": SCHEMA, "answers": rows}, indent=2, ensure_ascii=False)
 
 
-def _row(found: Judged, exercise: Exercise | None, show: bool) -> dict[str, Any]:
+def _row(found: Judged, show: bool) -> dict[str, Any]:
     verdict = found.verdict
     row: dict[str, Any] = {"id": found.entry.id, "answer": found.entry.answer}
     row |= {"what": found.entry.what or None, "vary": found.entry.vary}
@@ -134,8 +132,8 @@ def _row(found: Judged, exercise: Exercise | None, show: bool) -> dict[str, Any]
             {"number": each.number, "text": each.text, "follows": each.follows, "message": each.said}
             for each in found.working.lines
         ]
-    if show and verdict is not None and verdict.asked is not None and exercise is not None:
-        row["right_answer"] = right_answer(verdict.asked, exercise)
+    if show and verdict is not None and verdict.asked is not None and found.exercise is not None:
+        row["right_answer"] = right_answer(verdict.asked, found.exercise)
     return row
 
 

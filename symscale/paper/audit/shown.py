@@ -40,8 +40,8 @@ def _said(found: Finding) -> str:
     """Return a verdict as `symscale check` gives it, with the answer where it is not right; or why there is none."""
     if found.verdict is None:
         return f"Not judged. {found.fault}"
-    judged = Judged(Entry(found.tag, found.text), found.verdict)
-    return verdict_text(judged, found.exercise, show=not found.accepted, renames=found.renames)
+    judged = Judged(Entry(found.tag, found.text), found.verdict, exercise=found.exercise)
+    return verdict_text(judged, show=not found.accepted, renames=found.renames)
 
 
 def place(found: Finding | Note) -> str:
