@@ -25,7 +25,7 @@ pytestmark = pytest.mark.verify
 # A program without a chip, with one of the author's, and mixed; figures typed by hand, of a chip and of none; numbers
 # computed from a chip's; a cluster; no program.
 NAMES = ("training/fsdp", "sharding/two-chips", "inference/step", "serving/critical-batch", "gpus/dp", "training/run")
-NAMES += ("roofline/times", "training/mixed", "inference/int8", "runs/mfu")
+NAMES += ("gpus/ep-reach", "jax/gather-first", "roofline/times", "training/mixed", "inference/int8", "runs/mfu")
 REFUSED = (" has no ", "needs ", "a figure of no chip", "not on ", "is computed", "the formula is another")
 # What Python says of such a figure, a chip or a dtype stands in the page in the same words.
 SAID = ("a figure of no chip", " has no peak for ")

@@ -12,7 +12,7 @@ from symscale.derivation.entered import Entered
 from symscale.derivation.layer import Layer
 from symscale.derivation.minimum import Optimised
 from symscale.derivation.step import Step
-from symscale.derivation.terms import Terms
+from symscale.derivation.terms import Kinds, Terms
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.machine import Machine
@@ -41,6 +41,7 @@ class Asking:
     asks: list[Ask]
     entered: list[Entered]
     layer: Layer | None
+    kinds: Kinds
 
     def ask(
         self,
@@ -69,7 +70,7 @@ class Asking:
         """Return the chip and the values that a verb is given, on the terms of the derivation, and note them."""
         chip = self.terms.chip(on)
         self.entered.append(Entered(len(self.steps), on, chip, tuple((values or {}).items()), layer=self.layer))
-        return chip, {**self.terms.given(values, on), **self.terms.figures(chip, self.layer)}
+        return chip, {**self.terms.given(values, on, self.kinds), **self.terms.figures(chip, self.layer)}
 
     def lay_out(
         self, on: str | Machine | None, mesh: Mapping[str, int | sp.Expr] | None

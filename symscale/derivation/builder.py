@@ -16,7 +16,7 @@ from symscale.derivation.crossover import Crossover, cross
 from symscale.derivation.entered import Entered
 from symscale.derivation.evaluate import evaluate
 from symscale.derivation.given import program_step
-from symscale.derivation.layer import Layer, lay
+from symscale.derivation.layer import Layer, lay, widest
 from symscale.derivation.limits import read_limits
 from symscale.derivation.measured import shown_in
 from symscale.derivation.mesh import constraint
@@ -28,7 +28,7 @@ from symscale.derivation.recount import Recount
 from symscale.derivation.sizes import fitting
 from symscale.derivation.spent import times_step
 from symscale.derivation.step import Derivation, Step
-from symscale.derivation.terms import OWN, Terms, read
+from symscale.derivation.terms import OWN, SAME, Kinds, Terms, read
 from symscale.derivation.verbs import (
     expected_answer,
     expected_formula,
@@ -70,6 +70,8 @@ class Builder(Plotting, Shown):
         self.entered: list[Entered] = []
         self.order = Order()
         self.layer: Layer | None = None
+        self.kinds: Kinds = SAME
+        self.follows = False
         self.again: Callable[[Terms], Derivation] | None = None
 
     @property
@@ -131,6 +133,8 @@ class Builder(Plotting, Shown):
         )
         fitting(layer, values or {})
         self.layer = layer
+        self.kinds = (widest(program, dtype), layer.kinds[0]) if self.terms.dtype and len(layer.kinds) == 1 else SAME
+        self.follows |= layer.follows
         self.entered[-1] = replace(self.entered[-1], layer=layer)
         self.order = merge(self.order, layer.order)
         self.add(program_step(layer, text))

@@ -425,7 +425,20 @@ def _dtype_form(where: str, found: Crossover, layer: Layer) -> list[Step]:
     typed = tuple(Relation(e.lhs, e.op, factored(e.rhs.xreplace(numbers))) for e in equations)
     title = f"{where}in {', '.join(names)}"
     reason = "Put in " + ", ".join(f"{key} = {to_text(value)} B" for key, value in values) + "."
-    return [Step("substitute", title, reason, typed, (Substituted(equations, values),))]
+    # of several cases the equations alone would seem to hold all at once
+    lines = tuple(_when(answer.unknown, each, numbers) for each in answer.cases) if len(answer.cases) > 1 else ()
+    return [Step("substitute", title, reason, typed, (Substituted(equations, values),), lines)]
+
+
+def _when(unknown: sp.Expr, case: Case, numbers: Mapping[sp.Symbol, sp.Expr]) -> Prose:
+    """Return a case in words with its conditions, the bytes per element put in."""
+    put = tuple(Relation(e.lhs.xreplace(numbers), e.op, factored(e.rhs.xreplace(numbers))) for e in case.when)
+    ends = tuple(
+        replace(each, lo=factored(each.lo.xreplace(numbers)), hi=factored(each.hi.xreplace(numbers)))
+        for each in case.intervals
+    )
+    conditions = [part for each in put for part in (" and ", each)][1:]
+    return (*case_words(unknown, Case((), ends)), *((" if ", *conditions) if conditions else ()))
 
 
 def with_value(found: Crossover, value: sp.Expr | None, on: str, numbered: tuple[Numbered, ...] = ()) -> Crossover:

@@ -10,6 +10,7 @@ import sympy as sp
 from sympy import factorint
 
 from symscale.array import Program
+from symscale.array.dtypes import ELEMENT_BYTES
 from symscale.array.element import Elements, elements
 from symscale.collectives import AxisOn, laid, reducing
 from symscale.cost import PassCost, tally
@@ -48,6 +49,11 @@ class Layer(Shown):
         return tuple(size for size in self.program.mesh.values() if size.is_Symbol)
 
     @property
+    def follows(self) -> bool:
+        """Whether some array declares no dtype, and so has that of the program."""
+        return any(self.program.values[name].dtype is None for name in self.program.leaves)
+
+    @property
     def counted(self) -> frozenset[sp.Symbol]:
         """The symbols in which sizes of dimensions and mesh axes are given: pure numbers."""
         sizes = (*self.program.sizes.values(), *self.program.mesh.values())
@@ -72,6 +78,11 @@ class Layer(Shown):
         widths = [str(size) for size in self.typed.numbers]
         axes = [str(size) for size in self.mesh_symbols]
         return Order(symbols=tuple(dict.fromkeys([*widths, *names, *axes])), terms=(terms,))
+
+
+def widest(program: Program, dtype: str) -> str:
+    """Return the widest dtype of a program's arrays, those that declare none in the dtype given: it sets the peak."""
+    return max(elements(program, dtype).dtype.values(), key=lambda each: ELEMENT_BYTES[each])
 
 
 def lay(

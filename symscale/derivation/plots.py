@@ -59,7 +59,7 @@ def over_one(
     made = []
     for place, (label, given) in enumerate(curves.items()):
         form, values = given if isinstance(given, tuple) else (given, {})
-        here = {**known, **d.terms.given(values)}
+        here = {**known, **d.terms.given(values, kinds=d.kinds)}
         made.append(Curve(prose(label), along, form, along, low, high, used(here, form), place))
     axis = Axis(prose(labels[0]) if labels[0] else named(along), low, high)
     vertical = Axis(prose(labels[1]), *(ends(height) if height else decades(made)))
@@ -95,7 +95,7 @@ def roofline(
     bend = border(crossover(math_time, ">=", hbm_time, over).cases)
     if bend is None:
         raise StepError("The roofline has no bend.")
-    constants = {symbol(name): value for name, value in chip.constants().items()} | d.terms.given(values)
+    constants = {symbol(name): value for name, value in chip.constants().items()} | d.terms.given(values, kinds=d.kinds)
     low, high = ends(span)
     curves: list[Curve] = []
     marks: list[Mark] = []
@@ -109,7 +109,7 @@ def roofline(
         marks.append(_program(d, label, layer, sizes, chip, dtypes, curves))
     axis = Axis(("intensity [FLOP/B]",), low, high)
     vertical = Axis(("attained [FLOP/s]",), *decades(curves[: len(dtypes)]))
-    setting = settings(chip, None, d.terms.given(values), curves)
+    setting = settings(chip, None, d.terms.given(values, kinds=d.kinds), curves)
     figure = Figure(title, prose(caption), setting, axis, vertical, tuple(curves), tuple(marks))
     return write(d, figure, [Relation(over, "==", bend)], [Relation(math_time, ">=", hbm_time)])
 
@@ -150,7 +150,7 @@ def pareto(
     curves: list[Curve] = []
     marks: list[Mark] = []
     for colour, (label, given) in enumerate(models.items()):
-        here = {**known, **d.terms.given(given)}
+        here = {**known, **d.terms.given(given, kinds=d.kinds)}
         most = None if fits is None else _border(fits.exact or fits.headline, here, batch)
         low, high = sp.Integer(min(batches)), sp.Integer(max(batches))
         parts = [(low, high, False)]

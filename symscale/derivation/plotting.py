@@ -145,7 +145,7 @@ class Plotting(Tabling):
 
     def known(self, on: str | Machine | None, values: Given | None, layer: Layer | None = None) -> Known:
         """Return the machine, every number that a plot takes, and which of them the author gives."""
-        chip, own = self.terms.chip(on), self.terms.given(values, on)
+        chip, own = self.terms.chip(on), self.terms.given(values, on, self.kinds)
         return chip, numbers(layer or self.layer, chip, own), set(own)
 
 

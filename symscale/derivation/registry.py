@@ -202,6 +202,8 @@ def blackboard(id: str, terms: Terms = OWN) -> Builder:
     d.again = partial(_again, id)
     try:
         found.write(d)
+        if terms.dtype and not d.follows:
+            raise SymscaleError("it has no program whose arrays take its dtype.")
     except (Exception, SystemExit) as error:
         raise _unwritten(found, d, terms, error) from error
     return d

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import sympy as sp
 
+from symscale.array.dtypes import ELEMENT_BYTES
 from symscale.derivation.layer import Layer
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
@@ -13,6 +15,12 @@ from symscale.machine import Machine, chosen, machine, machines
 from symscale.notation.formula import parse_formula
 from symscale.notation.text import to_text
 from symscale.vocabulary import symbol
+
+#: The dtype that a program computes in, as its author has it and on other terms; two that are the same change nothing.
+Kinds: TypeAlias = tuple[str, str]
+SAME: Kinds = ("", "")
+#: Where a figure that no chip has stays what it is.
+ON_ANOTHER, IN_ANOTHER = "on any other", "in any other dtype"
 
 
 @dataclass(frozen=True)
@@ -52,15 +60,15 @@ class Terms:
         return chosen(f"{self.on}:{own.name.partition(':')[2]}") if own is not None and tree and plain else other
 
     def given(
-        self, values: Mapping[str, sp.Expr | int] | None, on: str | Machine | None = None
+        self, values: Mapping[str, sp.Expr | int] | None, on: str | Machine | None = None, kinds: Kinds = SAME
     ) -> dict[sp.Symbol, sp.Expr]:
-        """Return the values that an author gives, with those of the same names and the chip asked for in their place.
+        """Return the values that an author gives, those of the same names and of other terms in their place.
 
         Raises SymscaleError for a figure of a chip that the other chip has not, or that is no chip's.
         """
         put = dict(self.values)
         return {
-            symbol(name): put[name] if name in put else self._there(name, read(value), on)
+            symbol(name): put[name] if name in put else self._there(name, read(value), on, kinds)
             for name, value in (values or {}).items()
         }
 
@@ -77,13 +85,19 @@ class Terms:
         figures = {symbol(name): value for name, value in own.items()}
         return {symbol(name): value.xreplace(figures) for name, value in self.values if name in {*own, "C"} and own}
 
-    def _there(self, name: str, value: sp.Expr, on: str | Machine | None) -> sp.Expr:
-        """Return what the chip asked for has in place of a figure of an author's chip: a peak is one of its dtype."""
-        if not self.on:
+    def _there(self, name: str, value: sp.Expr, on: str | Machine | None, kinds: Kinds) -> sp.Expr:
+        """Return what stands in place of a figure of an author's chip, of the bytes of his dtype, or of its peak."""
+        own, other = kinds
+        if own != other and is_width(name, value, own):
+            return ELEMENT_BYTES[other]
+        peak = own != other and name == "C"
+        if not self.on and not peak:
             return value
-        chip = chosen(self.on)
-        figure = figure_of(name, value, chosen(on))
-        if not figure or chip is None:
+        figure, holder = figure_of(name, value, chosen(on), ON_ANOTHER if self.on else IN_ANOTHER)
+        chip = chosen(self.on) if self.on else holder
+        if peak and figure == f"C_{own}" and chip is not None:
+            return chip.peak(other)
+        if not self.on or not figure or chip is None:
             return value
         if figure not in chip.figures:
             raise SymscaleError(f"{chip.title} has no {figure}.", hint="Take another chip.")
@@ -93,10 +107,16 @@ class Terms:
 OWN = Terms()
 
 
-def figure_of(name: str, value: sp.Expr, own: Machine | None) -> str:
-    """Return which figure a number is that an author types, of the chip that he names or of any: "" if it is none.
+def is_width(name: str, value: sp.Expr, kind: str) -> bool:
+    """Say whether a number that an author types is that of the bytes of a dtype."""
+    return name == "b" and ELEMENT_BYTES.get(kind) == value
 
-    A peak is one of its dtype: C_bf16. Raises SymscaleError for a rate that no chip has.
+
+def figure_of(name: str, value: sp.Expr, own: Machine | None, stays: str = ON_ANOTHER) -> tuple[str, Machine | None]:
+    """Return which figure a number is that an author types, and of which chip: the one that he names, or the first.
+
+    A peak is one of its dtype: C_bf16; "" if it is no figure. Raises SymscaleError for a rate that no chip has, and so
+    `stays`.
     """
     for each in (own,) if own is not None else map(machine, machines()):
         names = each.stated_as(value)
@@ -105,13 +125,13 @@ def figure_of(name: str, value: sp.Expr, own: Machine | None) -> str:
         if name == "C":
             figure = "C_bf16" if "C_bf16" in dtypes else next(iter(dtypes), "")
         if figure:
-            return figure
+            return figure, each
     if name.partition("_")[0] in ("C", "W") or name in ("M_hbm", "T_hop"):
         raise SymscaleError(
-            f"{name} is {value} here, a figure of no chip that is known, and stays on any other.",
-            hint="Give a value for it instead of a chip.",
+            f"{name} is {value} here, a figure of no chip that is known, and stays {stays}.",
+            hint="Give a value for it instead.",
         )
-    return ""
+    return "", None
 
 
 def read(value: str | int | sp.Expr) -> sp.Expr:

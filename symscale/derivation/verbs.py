@@ -12,6 +12,7 @@ from symscale.derivation.layer import Layer
 from symscale.derivation.limits import limit_text, listed, read_limits, readable
 from symscale.derivation.measured import shown_in
 from symscale.derivation.proof import Equal, Evaluated, InLimit
+from symscale.derivation.shorter import shorter
 from symscale.derivation.step import Prose, Step, verify
 from symscale.errors import StepError
 from symscale.machine import Machine
@@ -28,7 +29,7 @@ def in_limit(name: str, expr: sp.Expr, limits: str) -> tuple[sp.Expr, Step]:
     found = approximate(expr, named)
     said = ", ".join(readable(limit_text(each)) for each in named)
     reason: Prose = (f"In the limit {said} drop ", *listed(found.dropped), ".")
-    line: Prose = (symbol(name), " is exactly ", found.ratio, " times this")
+    line: Prose = (symbol(name), " is exactly ", shorter(found.ratio), " times this")
     equation = Relation(symbol(name), "==", found.approximate)
     step = Step("approximate", f"For {said}", reason, (equation,), (InLimit((found,)),), (line,))
     return found.approximate, step

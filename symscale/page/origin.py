@@ -14,7 +14,7 @@ from symscale.derivation.entered import Entered
 from symscale.derivation.layer import Layer, lies_alike
 from symscale.derivation.proof import Evaluated
 from symscale.derivation.step import Derivation
-from symscale.derivation.terms import figure_of, read
+from symscale.derivation.terms import IN_ANOTHER, ON_ANOTHER, figure_of, is_width, read
 from symscale.errors import SymscaleError
 from symscale.frozen import dataclass
 from symscale.machine import Machine, chosen
@@ -54,16 +54,19 @@ class Sources:
         chip = self.chip
         given = dict(self.put.values) if self.put is not None else {}
         if name.name in given and read(given[name.name]) == value and self.put is not None:
-            found = _figure(name.name, value, chosen(self.put.on))
+            kind = _kind(layer) if layer is not None and layer.follows else ""
+            if is_width(name.name, value, kind):
+                return Origin("bytes", kind)
+            found = _figure(name.name, value, chosen(self.put.on), kind)
             on, anew = self.computed.words(name.name)
-            return replace(found, refused=found.refused or on, anew=anew) if not found.figure else found
+            return replace(found, refused=found.refused or on, anew=anew or found.anew) if not found.figure else found
         if layer is not None and name in layer.typed.numbers:
-            return Origin("bytes", _kind(layer)) if _follows(layer) else STAYS
+            return Origin("bytes", _kind(layer)) if layer.follows else STAYS
         if chip is None:
             return STAYS
         kinds = layer.kinds if layer is not None else ()
         if name.name == "C" and len(kinds) == 1 and dict(chip.peaks).get(kinds[0]) == value:
-            return Origin(f"C_{kinds[0]}", kinds[0] if layer is not None and _follows(layer) else "", chip)
+            return Origin(f"C_{kinds[0]}", kinds[0] if layer is not None and layer.follows else "", chip)
         return Origin(name.name, "", chip) if chip.figures.get(name.name) == value else STAYS
 
     @property
@@ -72,7 +75,7 @@ class Sources:
         layer = self.put.layer if self.put is not None else None
         if layer is None or self.chip is None:
             return "", False
-        return " ".join(layer.kinds), _follows(layer)
+        return " ".join(layer.kinds), layer.follows
 
     @property
     def chip(self) -> Machine | None:
@@ -91,19 +94,17 @@ def sources(derivation: Derivation, place: int, again: Again) -> Sources:
 
 
 @lru_cache(maxsize=4096)
-def _figure(name: str, value: sp.Expr, own: Machine | None) -> Origin:
+def _figure(name: str, value: sp.Expr, own: Machine | None, kind: str) -> Origin:
+    """Return where a number comes from that an author types, C beside a program in this dtype, "" if it has none."""
     try:
-        return Origin(figure_of(name, value, own))
+        figure, chip = figure_of(name, value, own)
     except SymscaleError as error:
-        return Origin(refused=error.message)
+        anew = error.message.replace(ON_ANOTHER, IN_ANOTHER) if kind and name == "C" else ""
+        return Origin(refused=error.message, anew=anew)
+    return Origin(figure, kind, chip) if kind and name == "C" and figure == f"C_{kind}" else Origin(figure)
 
 
 # ------------------------------------------------------------------ dtypes
-
-
-def _follows(layer: Layer) -> bool:
-    """Say whether the dtype of a program is that of arrays that declare none."""
-    return any(layer.program.values[name].dtype is None for name in layer.program.leaves)
 
 
 def _kind(layer: Layer) -> str:
@@ -116,7 +117,7 @@ def dtypes(derivation: Derivation) -> tuple[tuple[str, ...], tuple[str, ...]]:
     There is none where another dtype would change formulas: in programs that mix several.
     """
     layers = [each.layer for each in derivation.entered if each.mesh and each.layer is not None]
-    following = [each for each in layers if _follows(each)]
+    following = [each for each in layers if each.follows]
     if any(each.typed.mixed for each in following):
         return (), ()
     own = tuple(dict.fromkeys(map(_kind, following)))

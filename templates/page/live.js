@@ -51,7 +51,8 @@ function valueAt(board, place, setting) {
   if (!own) return startOf(board, board.inputs[place]);
   if (own.figure === "bytes") return board.dtype ? BYTES[board.dtype] : own.value;
   if (refusal(board, own)) return null;
-  if (own.figure && (board.chosen || (own.kind && board.dtype))) return figureOf(board, board.chosen || own.chip, own.figure, own.kind);
+  const other = own.kind && board.dtype && board.dtype !== own.kind;
+  if (own.figure && (board.chosen || other)) return figureOf(board, board.chosen || own.chip, own.figure, own.kind);
   return own.value;
 }
 
