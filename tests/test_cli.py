@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 from pages import said
 
 import symscale
@@ -282,6 +283,9 @@ def test_commands_know_the_derivations_and_chips_of_their_folder(capsys, tmp_pat
         assert "on My chip" in said(capsys, "exercise", "own/matmul")
         assert "own/matmul" in said(capsys, "exercises", "--chapter", "own")
         assert "b*C/(2*W_hbm)" in said(capsys, "show", "own/matmul")
+        complete = ShellComplete(cli, {}, "symscale", "_SYMSCALE_COMPLETE")
+        assert [each.value for each in complete.get_completions(["check"], "own")] == ["own/matmul"]
+        assert [each.value for each in complete.get_completions(["derive", "--on"], "my")] == ["my-chip"]
     (tmp_path / "symscale.toml").write_text("machine = 1")
     assert run(["list"]) == 2
     assert "Did you mean machines?" in capsys.readouterr().err
@@ -316,8 +320,6 @@ def test_completion_script(shell, capsys):
 
 
 def test_completion_knows_chips_and_ids(library):
-    from click.shell_completion import ShellComplete
-
     complete = ShellComplete(cli, {}, "symscale", "_SYMSCALE_COMPLETE")
     assert "tpu-v5p" in [each.value for each in complete.get_completions(["derive", "--on"], "tpu-v5")]
     assert [each.value for each in complete.get_completions(["show"], "own")] == ["own/roofline"]

@@ -25,6 +25,8 @@ VERDICTS = [
     ("training/llama2-13b-mesh", "B/N_chips < C^2/(2*F*W_ici^2)", "wrong"),
     ("training/mixed-mesh", "X = 16", "right"),
     ("training/mixed-mesh", "16", "right"),
+    ("training/mixed-mesh", "Y = 4", "right"),
+    ("training/mixed-mesh", "Y = 3", "wrong"),
     ("training/mixed-mesh", "X = 13.69", "right to leading order"),
     ("training/mixed-mesh", "8", "wrong"),
     ("training/mixed-mesh", "12", "wrong"),

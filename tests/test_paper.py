@@ -269,7 +269,7 @@ def test_ties_are_those_of_the_language() -> None:
 
 def test_the_code_of_a_program_is_a_paragraph_of_its_own() -> None:
     shown = write(read_request("training/fsdp step 1 detail=full"), LATEX, PLAIN)
-    assert "assumed).\n{\\par\\small" in shown
+    assert "assumed).\n{\\par\\smallskip\\small" in shown
 
 
 @pytest.mark.parametrize("env", ["align", "gather"])

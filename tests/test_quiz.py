@@ -19,6 +19,7 @@ from symscale.cli import run
 from symscale.errors import SymscaleError
 from symscale.exercise import sheet as sheets
 from symscale.exercise.desk import check
+from symscale.exercise.exercise import exercise
 from symscale.exercise.grade import graded
 from symscale.exercise.key import answers, written
 from symscale.exercise.quiz import quiz
@@ -169,6 +170,13 @@ def test_a_message_of_a_cell_has_no_caret(folder: Path, capsys: pytest.CaptureFi
     rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
     said = {each["student"]: each["message"] for each in reversed(list(rows)) if each["message"]}
     assert said["eve"] == "two factors stand side by side without an operator: write hello*world"
+
+
+def test_a_key_has_all_axes_of_a_mesh() -> None:
+    mesh = exercise("training/mixed-mesh")
+    ((*sizes, _, _, _),) = answers(mesh)
+    assert "".join(map(str, sizes)) == "X = 16, Y = 4"
+    assert check(mesh, "".join(map(str, sizes))).kind == "right"
 
 
 @pytest.mark.parametrize("chapter", ["2", "5", "12"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symscale.cli.options import OUTPUT, with_options
-from symscale.cli.output import OwnCommand, own_files, rendered, style_of, write
+from symscale.cli.output import OwnCommand, completed, own_files, rendered, style_of, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ def known(context: click.Context, parameter: click.Parameter, incomplete: str) -
     """Complete the id of a derivation."""
     from symscale.derivation.registry import ids
 
-    return [each for each in ids() if each.startswith(incomplete)]
+    return completed(ids, incomplete)
 
 
 @click.command("list", cls=OwnCommand)

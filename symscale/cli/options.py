@@ -19,9 +19,10 @@ NETWORKS = ("ici", "dcn", "nvlink", "ib", "pcie", "tree", "node", "leaf", "spine
 
 def chips(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a chip."""
-    from symscale.machine import machines
+    from symscale.cli.output import completed
+    from symscale.machine import known_machines
 
-    return [name for name in machines() if name.startswith(incomplete)]
+    return completed(known_machines, incomplete)
 
 
 def filled(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str:

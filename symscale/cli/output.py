@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,18 +36,35 @@ def own_files() -> Iterator[Settings]:
         yield settings
 
 
+@contextmanager
+def own_names() -> Iterator[None]:
+    """Do the same where there is such a file; without one nothing is imported for it."""
+    from pathlib import Path
+
+    from symscale.paper.nearest import find
+
+    if find(Path()) is None:
+        yield
+        return
+    with own_files():
+        yield
+
+
 class OwnCommand(click.Command):
     """A command that knows the derivations and chips that a symscale.toml of this folder, or one above, names."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        from pathlib import Path
-
-        from symscale.paper.nearest import find
-
-        if find(Path()) is None:
+        with own_names():
             return super().invoke(ctx)
-        with own_files():
-            return super().invoke(ctx)
+
+
+def completed(names: Callable[[], Iterable[str]], incomplete: str) -> list[str]:
+    """Return the names that begin so, those of this folder too; none where its files are faulty."""
+    from symscale.errors import SymscaleError
+
+    with suppress(SymscaleError), own_names():
+        return [each for each in names() if each.startswith(incomplete)]
+    return []
 
 
 def rendered(derivation: Derivation, style: str, as_json: Callable[[], str]) -> str:

@@ -109,12 +109,9 @@ def _size(answer: Number, exercise: Exercise) -> Sizes | None:
         return None
     if value < 1:
         raise SymscaleError("A mesh axis has one chip at least.", hint="Write whole sizes from 1, as in X=16, Y=4.")
-    if answer.named in (None, best.variable):
-        return Sizes({str(best.variable): int(value)})
-    mesh_axes = exercise.layer.program.mesh if exercise.layer is not None else {}
-    chips = max(size for size, _, _ in best.integers)
-    other = len(mesh_axes) == 2 and str(answer.named) in mesh_axes and chips % int(value) == 0
-    return Sizes({str(best.variable): chips // int(value), str(answer.named): int(value)}) if other else None
+    axis = str(best.variable if answer.named is None else answer.named)
+    axes = {str(best.variable), *(exercise.layer.program.mesh if exercise.layer is not None else ())}
+    return Sizes({axis: int(value)}) if axis in axes else None
 
 
 def _as_text(text: str, asked: Asked) -> Verdict:

@@ -8,9 +8,11 @@ from symscale.derivation.crossover import Crossover, bounds, case_words
 from symscale.derivation.limits import readable
 from symscale.derivation.step import Prose
 from symscale.exercise.exercise import Asked, Exercise
+from symscale.exercise.structures import whole_mesh
 from symscale.notation.numbers import format_number, format_quantity
 from symscale.notation.text import relation_text, to_text
 from symscale.solve.relation import Case, Relation
+from symscale.vocabulary import symbol
 
 #: A formula of more characters is left out where there is a number.
 MOST_READ = 300
@@ -53,8 +55,10 @@ def _lines(asked: Asked, one: Exercise) -> Iterator[Prose]:
     elif asked.sent is not None:
         yield ", ".join(f"{kind}_{''.join(axes)}({array})" for kind, axes, array in asked.sent) or "none"
     elif asked.optimum is not None and asked.optimum.integers and asked.optimum.number is not None:
-        number = format_number(asked.optimum.number, 5)
-        yield (asked.optimum.variable, f" = {asked.optimum.whole}; of all real sizes {number} is the best.")
+        best, number = asked.optimum, format_number(asked.optimum.number, 5)
+        mesh = whole_mesh(str(best.variable), best.whole, one)
+        sizes = [part for name, size in mesh.items() for part in (", ", symbol(name), f" = {size}")]
+        yield (*sizes[1:], "; of all real sizes ", best.variable, f" = {number} is the best.")
     elif asked.crossover is not None:
         yield from _conditions(asked.crossover, one)
     elif asked.settings:

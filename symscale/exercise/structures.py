@@ -34,6 +34,12 @@ def mesh(answer: Sizes, exercise: Exercise) -> Verdict:
     strange = sorted(answer.each.keys() - there - {each.what for each in exercise.asked})
     if strange:
         return Verdict(WRONG, f"There is no axis {strange[0]}.", exercise.headline)
+    if len(answer.each) == 1:
+        (axis, size), *_ = answer.each.items()
+        answer = Sizes(whole_mesh(axis, size, exercise))
+        best = exercise.headline.optimum
+        if best is not None and best.integers and axis in there and str(best.variable) not in answer.each:
+            return Verdict(WRONG, f"{size} does not divide the chips.", exercise.headline)
     for asked in exercise.asked:
         best = asked.optimum
         if best is not None and str(best.variable) in answer.each and best.integers:
@@ -42,6 +48,16 @@ def mesh(answer: Sizes, exercise: Exercise) -> Verdict:
     verdicts = [number(each, exercise) for each in sizes]
     wrong = [each for each in verdicts if not each.accepted]
     return wrong[0] if wrong else verdicts[0]
+
+
+def whole_mesh(axis: str, size: int, exercise: Exercise) -> dict[str, int]:
+    """Return the sizes of both mesh axes where one has this size; of that one alone if it does not tell the other."""
+    best = exercise.headline.optimum
+    axes = exercise.layer.program.mesh if exercise.layer is not None else {}
+    if best is None or not best.integers or len(axes) != 2 or not {axis, str(best.variable)} <= set(axes):
+        return {axis: size}
+    chips = max(each for each, _, _ in best.integers)
+    return {axis: size} if chips % size else {each: size if each == axis else chips // size for each in axes}
 
 
 _QUANTITY = rf"{NUMBER}(?:\s*(?!\b(?:so|and|or|but|thus|hence|which|that|as)\b)[A-Za-zµ%$][\w/µ]*)?"

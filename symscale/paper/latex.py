@@ -86,7 +86,8 @@ class Latex(Dialect):
     def code(self, lines: Sequence[str]) -> str:
         shown = "\n".join(f"{self.text(line)}\\par" for line in lines)
         # what stands above ends its paragraph first, which would be set like the code
-        return f"{{\\par\\small\\ttfamily\\raggedright\\parindent=0pt\\leftskip=1.5em\\relax\n{shown}\n}}"
+        begin = r"{\par\smallskip\small\ttfamily\raggedright\parindent=0pt\leftskip=1.5em\relax"
+        return f"{begin}\n{shown}\n\\smallskip}}"
 
     def items(self, lines: Sequence[str]) -> str:
         shown = "\n".join(f"\\item {line}" for line in lines)
