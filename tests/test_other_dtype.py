@@ -47,11 +47,12 @@ def test_a_dtype_that_would_change_nothing_or_a_part_is_refused(name: str, words
 
 
 def test_the_dtype_form_of_several_cases_has_their_conditions() -> None:
-    (step,) = (each for each in blackboard("gpus/ep-reach").derivation.steps if each.title.endswith("In bf16"))
-    said = ["".join(map(str, line)) for line in step.lines]
-    assert len(said) == 3
-    assert said[0] == "every Z is enough if F >= 8*C/W_node"
-    assert all(" if F < " in each for each in said[1:])
+    steps = [each for each in blackboard("gpus/ep-reach").derivation.steps if "In bf16" in each.title]
+    assert [[str(one) for one in each.conditions] for each in steps] == [
+        ["F < 8*C/W_node", "F >= 7*C/W_node"],
+        ["F < 7*C/W_node"],
+    ]
+    assert ["".join(map(str, line)) for line in steps[-1].lines] == ["every Z is enough otherwise"]
 
 
 def test_factors_that_all_terms_share_cancel_in_the_error_of_a_limit() -> None:

@@ -413,32 +413,34 @@ def _simple(ratio: sp.Expr) -> sp.Expr:
 
 
 def _dtype_form(where: str, found: Crossover, layer: Layer) -> list[Step]:
-    """Return the headline with the bytes per element put in as numbers."""
-    free = found.headline.unknown.free_symbols
+    """Return the headline with the bytes per element put in as numbers: a step per case that has a border."""
+    free, answer = found.headline.unknown.free_symbols, found.headline
     numbers = {width: number for width, number in layer.typed.numbers.items() if width not in free}
-    answer = found.headline
-    equations = tuple(each for case in answer.cases for each in bounds(answer.unknown, case))
-    if not equations or not any(set(numbers) & each.rhs.free_symbols for each in equations):
+    bounded = [(case, each) for case in answer.cases if (each := bounds(answer.unknown, case))]
+    if not any(set(numbers) & each.rhs.free_symbols for _, equations in bounded for each in equations):
         return []
-    names = sorted({layer.typed.dtype[name] for name in layer.program.leaves})
-    values = tuple(numbers.items())
-    typed = tuple(Relation(e.lhs, e.op, factored(e.rhs.xreplace(numbers))) for e in equations)
-    title = f"{where}in {', '.join(names)}"
-    reason = "Put in " + ", ".join(f"{key} = {to_text(value)} B" for key, value in values) + "."
-    # of several cases the equations alone would seem to hold all at once
-    lines = tuple(_when(answer.unknown, each, numbers) for each in answer.cases) if len(answer.cases) > 1 else ()
-    return [Step("substitute", title, reason, typed, (Substituted(equations, values),), lines)]
+    title = f"{where}in {', '.join(sorted({layer.typed.dtype[name] for name in layer.program.leaves}))}"
+    reason = "Put in " + ", ".join(f"{key} = {to_text(value)} B" for key, value in numbers.items()) + "."
+    steps: list[Step] = []
+    for case, equations in bounded:
+        name, said = (f"{title}, case {len(steps) + 1}", "Otherwise:") if steps else (title, reason)
+        typed, when = ([_typed(each, numbers) for each in part] for part in (equations, case.when))
+        proof = Substituted(equations, tuple(numbers.items()))
+        steps.append(Step("substitute", name, said, tuple(typed), (proof,), (), tuple(when)))
+    rest = [case for case in answer.cases if not bounds(answer.unknown, case)]
+    lines = [_under(answer.unknown, c, [_typed(e, numbers) for e in c.when] if rest[1:] else ()) for c in rest]
+    return [*steps[:-1], replace(steps[-1], lines=tuple(lines))]
 
 
-def _when(unknown: sp.Expr, case: Case, numbers: Mapping[sp.Symbol, sp.Expr]) -> Prose:
-    """Return a case in words with its conditions, the bytes per element put in."""
-    put = tuple(Relation(e.lhs.xreplace(numbers), e.op, factored(e.rhs.xreplace(numbers))) for e in case.when)
-    ends = tuple(
-        replace(each, lo=factored(each.lo.xreplace(numbers)), hi=factored(each.hi.xreplace(numbers)))
-        for each in case.intervals
-    )
-    conditions = [part for each in put for part in (" and ", each)][1:]
-    return (*case_words(unknown, Case((), ends)), *((" if ", *conditions) if conditions else ()))
+def _typed(relation: Relation, numbers: Mapping[sp.Symbol, sp.Expr]) -> Relation:
+    """Return a relation with the bytes per element put in."""
+    return Relation(relation.lhs.xreplace(numbers), relation.op, factored(relation.rhs.xreplace(numbers)))
+
+
+def _under(unknown: sp.Expr, case: Case, when: Sequence[Relation]) -> Prose:
+    """Return a case without a border in words, under its conditions or else where none of the others holds."""
+    conditions = [part for each in when for part in (" and ", each)]
+    return (*case_words(unknown, case), *((" if ", *conditions[1:]) if conditions else (" otherwise",)))
 
 
 def with_value(found: Crossover, value: sp.Expr | None, on: str, numbered: tuple[Numbered, ...] = ()) -> Crossover:
