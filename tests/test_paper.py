@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from symscale.notation.order import Order
 from symscale.paper.dialect import DIALECTS, LATEX, MARKDOWN
 from symscale.paper.request import Request, read_request, request
 from symscale.paper.settings import Settings, read_settings
-from symscale.paper.words import TIE, renamed, tied
+from symscale.paper.words import renamed
 from symscale.paper.write import write
+from symscale.report.ties import TIE, tied
 from symscale.vocabulary import symbol
 
 PLAIN = Settings()
@@ -255,7 +257,12 @@ TIED = [
 @pytest.mark.parametrize(("words", "shown"), TIED)
 def test_no_line_ends_inside_a_short_relation(words: str, shown: str) -> None:
     assert tied(words) == shown.replace("_", TIE)
-    assert tied((words, symbol("B"))) == (tied(words), symbol("B"))
+
+
+def test_ties_take_linear_time() -> None:
+    begun = time.perf_counter()
+    tied("a = b " * 50_000)
+    assert time.perf_counter() - begun < 5
 
 
 def test_ties_are_those_of_the_language() -> None:

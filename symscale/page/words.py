@@ -14,6 +14,7 @@ from symscale.report.mathml import mathml
 from symscale.report.plain import one_line
 from symscale.report.prose import relation_inline, sides
 from symscale.report.rounding import rounded
+from symscale.report.ties import tied
 from symscale.solve.relation import Relation
 
 _POWER = re.compile(r"\b((?:\d[\d.,]* × )?)10\^(-?\d+)")
@@ -28,6 +29,7 @@ def words(prose: Prose, order: Order) -> Markup:
 
 def plain(text: str) -> Markup:
     """Return words in which no character is markup; powers of ten are set as such."""
+    text = tied(text)
     parts: list[Markup] = []
     end = 0
     for found in _POWER.finditer(text):
@@ -63,4 +65,4 @@ def left_side(equation: Relation, order: Order) -> Markup:
 
 def heading(text: str) -> Markup:
     """Return a title on one line."""
-    return escape(one_line(text))
+    return escape(tied(one_line(text)))

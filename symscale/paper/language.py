@@ -16,8 +16,9 @@ from symscale.notation.numbers import format_number
 from symscale.notation.order import Order
 from symscale.paper.maths import LATEX, Maths, Row
 from symscale.paper.style import Style
-from symscale.paper.words import TIE, renamed, tied
+from symscale.paper.words import renamed
 from symscale.report.prose import Form, inline, powers
+from symscale.report.ties import TIE, tied
 
 
 class Dialect(ABC):
@@ -106,7 +107,9 @@ class Dialect(ABC):
         if not self.space.strip():
             return inline(renamed(prose, order), order, self.form)
         form = replace(self.form, escape=self._tied)
-        return inline(renamed(tied(prose), order), order, form)
+        parts = (prose,) if isinstance(prose, str) else prose
+        words = tuple(tied(each) if isinstance(each, str) else each for each in parts)
+        return inline(renamed(words, order), order, form)
 
     def _tied(self, words: str) -> str:
         return self.space.join(map(self.form.escape, words.split(TIE)))
