@@ -8,7 +8,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -176,7 +176,8 @@ def _run(file: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
     except SymscaleError:
         raise
     except (Exception, SystemExit) as error:
@@ -201,11 +202,16 @@ def blackboard(id: str, terms: Terms = OWN) -> Builder:
     d = Builder(found.title, found.source, terms)
     d.again = partial(_again, id)
     try:
-        found.write(d)
+        with redirect_stdout(sys.stderr):  # what an author prints is no part of a document
+            found.write(d)
         if terms.dtype and not d.follows:
             raise SymscaleError("it has no program whose arrays take its dtype.")
     except (Exception, SystemExit) as error:
         raise _unwritten(found, d, terms, error) from error
+    if not d.steps:
+        raise SymscaleError(
+            f"{id} has no steps.", hint="Write what it derives: d.program(…), d.times(…), d.crossover(…)."
+        )
     return d
 
 

@@ -93,18 +93,18 @@ class Ledger:
     ) -> str:
         """Write down a map over the symbols `x`, one of which a reader chooses, and `y`; `span` is where it starts."""
         borders = ",".join(self.cases(each.cases) for each in conditions)
-        rows = [(text(label), json.dumps(list(inside)), json.dumps(list(outside))) for label, inside, outside in areas]
+        rows = [(text(label), text(list(inside)), text(list(outside))) for label, inside, outside in areas]
         named = ",".join(f"[{','.join(row)}]" for row in rows)
         sides = [y, *(side for each in conditions for case in each.cases for side in _sides(case))]
         fields = {
             "at": self.values(own),
-            "x": json.dumps([self.places[each] for each in x]),
+            "x": text([self.places[each] for each in x]),
             "y": self.function(y),
             "lead": str(self.places[min(y.as_numer_denom()[0].free_symbols, key=str)]),
             "needs": self.needs(sides),
             "borders": f"[{borders}]",
             "areas": f"[{named}]",
-            "span": json.dumps([float(each) for each in span]),
+            "span": text([float(each) for each in span]),
         }
         return self._kept(self._maps, "m", "{" + ",".join(f"{name}:{made}" for name, made in fields.items()) + "}")
 
@@ -143,7 +143,7 @@ class Ledger:
     def needs(self, parts: Iterable[sp.Expr]) -> str:
         """Return the places of the inputs in some formulas."""
         names = {name for each in parts for name in each.free_symbols}
-        return json.dumps(sorted(self.places[name] for name in names if name in self.places))
+        return text(sorted(self.places[name] for name in names if name in self.places))
 
     def values(self, own: Values, whole: bool = True) -> str:
         """Return the number of a set of values that steps put in, and of what holds of the `whole` step."""
@@ -190,8 +190,8 @@ class Ledger:
             "key": text(self.key),
             "chip": text(self.setting.chip.title),
             "kind": text(self.setting.kind),
-            "dtypes": json.dumps(self.dtypes),
-            "refused": json.dumps(self._refused, ensure_ascii=False).replace("<", "\\u003c"),
+            "dtypes": text(self.dtypes),
+            "refused": text(self._refused),
             "inputs": f"[{','.join(map(_input, self.inputs))}]",
             "settings": f"[{','.join(self._settings)}]",
             "numbers": f"[{','.join(self._numbers)}]",
@@ -220,8 +220,8 @@ def exact(value: sp.Expr) -> str:
     return f"((a)=>{javascript(value, {})})(exact)" if not value.is_Rational else f"fraction({value.p}n,{value.q}n)"
 
 
-def text(words: str) -> str:
-    """Return words as a string of JavaScript that can end no script element."""
+def text(words: object) -> str:
+    """Return words, or lists and tables of them, as JavaScript that can end no script element."""
     return json.dumps(words).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -232,4 +232,4 @@ def chips_script(offered: Sequence[str], chips: Mapping[str, Mapping[str, sp.Rat
         for title, figures in chips.items()
     ]
     widths = ",".join(f"{text(dtype)}:{exact(size)}" for dtype, size in ELEMENT_BYTES.items())
-    return f"const CHIPS = {{{','.join(rows)}}};\nconst OFFERED = {json.dumps(offered)};\nconst BYTES = {{{widths}}};"
+    return f"const CHIPS = {{{','.join(rows)}}};\nconst OFFERED = {text(offered)};\nconst BYTES = {{{widths}}};"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 FILE = "symscale.toml"
@@ -10,7 +11,7 @@ FILE = "symscale.toml"
 def find(folder: Path) -> Path | None:
     """Return the `symscale.toml` of a folder, or of the nearest above it up to the root of a repository."""
     for each in (folder.resolve(), *folder.resolve().parents):
-        if (each / FILE).is_file():
+        if os.path.lexists(each / FILE):  # one that cannot be read is said, not passed over
             return each / FILE
         if (each / ".git").exists():
             return None

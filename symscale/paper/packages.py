@@ -3,6 +3,7 @@ r"""Macros as files: a LaTeX package, a Typst module, JSON. The same macros give
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -81,11 +82,19 @@ FORMATS: dict[str, Callable[[Sequence[Macro], str], str]] = {
 
 
 def format_of(output: str, style: str) -> str:
-    """Return the format asked for by name, or by the suffix of a file. Raises SymscaleError."""
+    """Return the format asked for by name, or by the suffix of a file.
+
+    Raises SymscaleError for another, and for a package that LaTeX cannot load by its name.
+    """
     found = style or Path(output).suffix.lower().removeprefix(".") or "sty"
     if found not in FORMATS:
         raise SymscaleError(
             f"Macros are not written as {found[:20]!r}.", hint=f"Use one of {', '.join(FORMATS)}: -o {STEM}.sty."
+        )
+    stem = Path(output).stem
+    if found == "sty" and stem and not re.fullmatch(r"[A-Za-z0-9_.+-]+", stem):
+        raise SymscaleError(
+            f"LaTeX loads no package of the name {stem[:40]!r}.", hint=f"Take letters, digits and -_.+: -o {STEM}.sty."
         )
     return found
 

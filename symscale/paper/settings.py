@@ -88,7 +88,8 @@ def _style(place: _Place, table: Mapping[str, Any]) -> Style:
             else:
                 style = style.changed([(key, ("no", "yes")[value] if isinstance(value, bool) else str(value))])
         except SymscaleError as error:
-            message = f"{place.file}: style.{key}: {error.message}"
+            said = error.message.startswith(f"{place.file}: ")
+            message = error.message if said else f"{place.file}: style.{key}: {error.message}"
             raise SymscaleError(message, text=error.text, position=error.position, hint=error.hint) from error
     return style
 
@@ -105,6 +106,8 @@ class _Place:
         return SymscaleError(f"{self.file}: {where}: {found}." if where else f"{self.file}: {found}.", hint=hint)
 
     def parsed(self) -> dict[str, Any]:
+        if self.file.exists() and not self.file.is_file():
+            raise SymscaleError(f"{self.file} is no file.", hint="It is a page of TOML; docs/papers.md describes it.")
         text = read_text(self.file, hint="It is a page of TOML; docs/papers.md describes it.")
         try:
             return tomllib.loads(text)
@@ -154,7 +157,8 @@ class _Place:
 
     def folder(self, key: str, path: Path) -> bool:
         if not path.is_dir():
-            raise self.error(key, f"there is no folder {path}", "Paths are seen from the folder of this file.")
+            what = "no folder and no file" if path.suffix.lower() == ".toml" else "no folder"
+            raise self.error(key, f"there is {what} {path}", "Paths are seen from the folder of this file.")
         return True
 
     def chips(self, path: Path) -> tuple[Path, ...]:
