@@ -24,7 +24,7 @@ from symscale.exercise.wording import KILO
 SPELLED = {"·": "*", "→": "->", "\\cdot": "*", "\\to": "->", "\\rightarrow": "->"}
 
 
-MULTIPLE = re.compile(r"(\d+)([A-Z])")
+MULTIPLE = re.compile(r"(.*=\s*)?(\d+)(\s*)([A-Za-z])")
 
 
 def check(exercise: Exercise, text: str, defined: Collection[sp.Symbol] = ()) -> Verdict:
@@ -55,9 +55,12 @@ def check(exercise: Exercise, text: str, defined: Collection[sp.Symbol] = ()) ->
         said = "It is right with KB read as KiB."
         return replace(kibi, kind=CONVENTION, said=said, diagnosis=("KB read as KiB",)) if kibi.accepted else verdict
     letter = MULTIPLE.fullmatch(plain.strip())
-    if not verdict.accepted and letter and letter[2] in named(exercise):
-        # 6P is no number of peta
-        return _judged(known(read_answer(f"{letter[1]}*{letter[2]}", names), exercise, defined), exercise)
+    if not verdict.accepted and letter and letter[4] in named(exercise):
+        # 6P is no number of peta, nor are 2 s seconds where stage s is asked about
+        product = f"{letter[1] or ''}{letter[2]}*{letter[4]}"
+        multiple = _judged(known(read_answer(product, names), exercise, defined), exercise)
+        if multiple.accepted or (letter[4].isupper() and not letter[3]):
+            return multiple
     if verdict.accepted or not isinstance(answer, Formula | Relations):
         return verdict
     again = _of_letters(plain, answer, exercise)

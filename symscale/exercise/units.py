@@ -43,10 +43,10 @@ def in_named_time(answer: Number, asked: Asked) -> Number:
 
 
 def unit_fits(answer: Number, setting: Setting) -> bool:
-    """Say whether the unit is of the right kind. A pure number, an intensity and zero need none."""
+    """Say whether the unit is of the right kind. A pure number, an intensity, zero and times in counts need none."""
     wanted = setting.dimension
     given = answer.unit.dimension if answer.unit is not None else PURE
-    if answer.unit is None and (wanted == PURE / BYTE or answer.value == 0):
+    if answer.unit is None and (wanted == PURE / BYTE or answer.value == 0 or not setting.measured_in):
         return True
     return wanted is None or (given == wanted and _same_counted(answer, setting))
 
