@@ -322,8 +322,14 @@ def _cases_of(theirs: Solution, ours: Solution, asked: Asked) -> list[Case]:
     """Return the cases, of several, that an answer without conditions is."""
     if all(each == ALWAYS for case in theirs.cases for each in case.intervals):
         return []
-    conditional = [case for case in ours.cases if case.when and case.intervals]
+    conditional = [case for case in ours.cases if case.when and case.intervals and _may_hold(case, asked)]
     return [case for case in conditional if _same_there(alone(theirs), alone(replace(ours, cases=(case,))), asked)]
+
+
+def _may_hold(case: Case, asked: Asked) -> bool:
+    """Say whether the derivation's numbers do not rule a case out."""
+    put = [Relation(value_at(e.lhs, asked.values), e.op, value_at(e.rhs, asked.values)) for e in case.when]
+    return all(each.free_symbols or each.holds({}) for each in put)
 
 
 def _otherwise(case: Case, ours: Solution) -> str:

@@ -23,6 +23,7 @@ from symscale.exercise.verdict import LEADING, RIGHT, UNEXPLAINED, WRONG, Verdic
 from symscale.notation.numbers import format_number
 from symscale.notation.text import to_text
 from symscale.solve.exact import value_at
+from symscale.solve.relation import ALWAYS
 
 #: A term of at most this part of the whole may be left out to leading order.
 SMALL = sp.Rational(1, 4)
@@ -129,7 +130,8 @@ def _bound(asked: Asked) -> bool | None:
     """Say whether a condition bounds its unknown from below; None where there is no condition, or no one bound."""
     if asked.crossover is None or asked.crossover.threshold is None:
         return None
-    first = next((each for case in asked.crossover.headline.cases for each in case.intervals), None)
+    bounded = (each for case in asked.crossover.headline.cases for each in case.intervals if each != ALWAYS)
+    first = next(bounded, None)
     return None if first is None else first.hi == sp.oo
 
 

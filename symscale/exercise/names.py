@@ -126,7 +126,12 @@ def known(answer: Answer, exercise: Exercise, more: Collection[sp.Symbol] = ()) 
         if each.name not in names and entry(each.name) is None and each.name.partition("_")[0] not in FAMILIES:
             there = ", ".join(sorted(names)[:12])
             raise SymscaleError(f"{each.name[:40]} is no symbol of {exercise.id}.", hint=f"It has {there}.")
-    return _in_its_rates(answer, _names(exercise.asked))
+    return _in_its_rates(_in_its_rates(answer, _names(exercise.asked)), _asked_for(answer, exercise))
+
+
+def _asked_for(answer: Answer, exercise: Exercise) -> set[str]:
+    """Return the names in what is asked for first; none where an answer says that it is about something else."""
+    return set() if isinstance(answer, Formula) and answer.named is not None else _names(exercise.asked[:1])
 
 
 def _in_its_rates(answer: Answer, names: Collection[str]) -> Answer:
