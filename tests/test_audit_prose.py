@@ -130,3 +130,28 @@ def test_words_and_limits_beside_a_formula(tmp_path: Path, row: str, expected: t
 )
 def test_values_that_a_claim_is_stated_for(tmp_path: Path, tag: str, row: str, expected: str) -> None:
     assert kind(tmp_path, f"% audit: {tag}\n\\[ {row} \\]\n", "said.tex") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        (r"at most \qty{2550}{tokens} % audit: training/fsdp", "said.tex", "wrong"),
+        (r"at least \qty{2550}{tokens} % audit: training/fsdp", "said.tex", "right"),
+        (r"no more than $2550$ tokens % audit: training/fsdp", "said.tex", "wrong"),
+        (r"at least $2550$ tokens % audit: training/fsdp", "said.tex", "right"),
+        (r"half of $2550$ tokens % audit: training/fsdp", "said.tex", ""),
+        (r"It does not need \qty{2550}{tokens} % audit: training/fsdp", "said.tex", ""),
+        (r"\emph{at most} 2550 tokens % audit: training/fsdp", "said.tex", "wrong"),
+        (r"\emph{at least} 2550 tokens % audit: training/fsdp", "said.tex", "right"),
+        (r"2550\textsuperscript{2} tokens % audit: training/fsdp", "said.tex", "wrong"),
+        (r"$\approx 2550$ tokens per chip % audit: training/fsdp", "said.tex", "right"),
+        (r"$\approx 5100$ tokens per chip % audit: training/fsdp", "said.tex", "wrong"),
+        (f"{TAG} **at most** 2550 tokens per chip", "said.md", "wrong"),
+        (f"{TAG} Fraction(2550, 2)", "said.md", ""),
+        (f"{TAG} 2550 -> 5100", "said.md", ""),
+        ("/* audit: training/fsdp */ $2550$ tokens", "said.typ", "right"),
+        ("/* audit: training/fsdp */ $5100$ tokens", "said.typ", "wrong"),
+    ],
+)
+def test_words_beside_numbers_of_other_spellings(tmp_path: Path, text: str, name: str, expected: str) -> None:
+    assert kind(tmp_path, text + "\n", name) == expected

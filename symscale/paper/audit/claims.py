@@ -16,7 +16,7 @@ from symscale.paper.audit.macros import LONGEST, Macro, expanded
 from symscale.paper.audit.masked import Tag, masked
 from symscale.paper.audit.mathml import mathml_latex
 from symscale.paper.audit.normal import normal
-from symscale.paper.audit.prose import denied, numbers, unit_after
+from symscale.paper.audit.prose import around, disclaimed, numbers, unit_after
 from symscale.paper.audit.renames import original
 from symscale.paper.audit.statements import Statement, statements
 from symscale.paper.audit.tidied import goes_on, measured, plain, rows, shown_row
@@ -28,6 +28,8 @@ from symscale.paper.style import Style
 
 _SIGN = re.compile(r"[=<>≤≥≈]|\\(?:leq?|geq?|lt|gt|approx|simeq|leqslant|geqslant)(?![A-Za-z])")
 _EQUALS = re.compile(r"\s*(?:=|≈|\bis)\s*(?:about|roughly|~)?\s*")
+#: A number in dollar signs, which words beside it compare.
+_BARE_NUMBER = re.compile(r"\s*(?:\d(?:[\d.]|\{,\}|,(?=\d)|\\,)*|\\num\s*\{[^{}]*\})\s*")
 _LINE_END = re.compile(r"\r\n?|\n")
 _BLANK_LINE = re.compile(r"\n[ \t>]*\r?\n")
 #: A tag of running text looks at so many formulas and numbers for one that is a claim.
@@ -262,10 +264,26 @@ class _Text:
             rows = self.rows(formula)
             name = rows[0][1] if len(rows) == 1 and not formula.display and not _SIGN.search(rows[0][1]) else ""
             behind = "" if formula.display else unit_after(self.text[formula.end : formula.end + 80])
-            if formula.display or not denied(self.text[max(formula.start - _NEAR, 0) : formula.start]):
-                yield self.read(formula, behind)
+            yield from self.inline(formula, behind, rows)
             at = formula.end
         yield from self.counted(at, end, name)
+
+    def inline(self, formula: Formula, unit: str, found: Sequence[tuple[int, str]]) -> Iterator[tuple[Claim, ...]]:
+        """Yield what a formula of running text states, a number alone with the words that compare it."""
+        before = self.text[max(formula.start - _NEAR, 0) : formula.start]
+        before = _BLANK_LINE.split(before)[-1]
+        if formula.display:
+            yield self.read(formula, unit)
+        elif len(found) == 1 and _BARE_NUMBER.fullmatch(found[0][1]):
+            at, row = found[0]
+            sign, why = around(before, self.text[formula.end : formula.end + _NEAR], f"{row} {unit}".strip())
+            if why:
+                yield (Claim(at, row, (), SymscaleError(why, hint="Write the number alone, or a formula.")),)
+            else:
+                self.taken.add(at)
+                yield (self.claim(at, f"{sign} {row}".strip(), "", unit)[0],)
+        elif not disclaimed(before):
+            yield self.read(formula, unit)
 
     def counted(self, start: int, end: int, name: str) -> Iterator[tuple[Claim, ...]]:
         """Yield the numbers between two places; `name` is the formula before them, of which one may be the value."""
@@ -280,7 +298,7 @@ class _Text:
     def claim(self, at: int, row: str, side: str, unit: str) -> tuple[Claim, str]:
         """Return what a row states, with the unit that stands in the text behind a number, and its first side."""
         if unit and re.search(r"\d\s*\}?\s*$", row):
-            row = rf"{row} \text{{ {unit}}}"
+            row = f'{row} "{unit}"' if self.syntax is TYPST else rf"{row} \text{{ {unit}}}"
         shown = _one_line(shown_row(row))
         try:
             if at in self.unread:

@@ -35,11 +35,11 @@ _TIMES = re.compile(r"\s*(?:times\b|(?:[×x]|\\times(?![A-Za-z])|\$\\times\$)(?!
 _OPERAND = rf"(?:{_SPACED}|{GROUPED}|{NUMBER})"
 _ARITHMETIC = re.compile(
     rf"(?:\s*(?P<sign>[×+/]|(?<=\s)\*(?=\s)|\\times(?![A-Za-z])|\\cdot(?![A-Za-z])|\$\\times\$)\s*{_OPERAND}"
-    r"|\s*(?:\^\s*\{?-?\d+\}?|[²³⁰¹⁴-⁹⁻]+|<sup>[^<>\n]*</sup>|\$\^\{?-?\d+\}?\$))+"
+    r"|\s*(?:\^\s*\{?-?\d+\}?|[²³⁰¹⁴-⁹⁻]+|<sup>[^<>\n]*</sup>|\\textsuperscript\{-?\d+\}|\$\^\{?-?\d+\}?\$))+"
 )
 #: A number beside another, of which neither is the value: 2550–5100, 8 or 16, 2550 ± 100.
-_BESIDE = r"(?:±|\+/-|\$?\\pm\$?(?![A-Za-z])|--?(?!-)|–|\bor\b|\bto\b)"
-_VAGUE = re.compile(rf"\s*{_BESIDE}\s*(?=\d)")
+_BESIDE = r"(?:±|\+/-|\$?\\pm\$?(?![A-Za-z])|--?>?(?!-)|–|→|\bor\b|\bto\b)"
+_VAGUE = re.compile(rf"\s*(?:{_BESIDE}\s*|,\s+)(?=\d)")
 _SECOND = re.compile(rf"(?:\bfrom\s+[\d.,]*\d\s*to|(?P<either>\d\s*{_BESIDE}))\s*$")
 #: Words before a number that make another of it.
 _FACTOR = re.compile(
@@ -86,10 +86,15 @@ def numbers(text: str, start: int, end: int) -> Iterator[tuple[int, str, str]]:
     at = start - lead
     while (found := _MEASURED.search(shown, at)) is not None:
         at = found.end()
-        before = shown[max(found.start() - _NEAR, 0) : found.start()].replace("~", " ")
+        before = _bare(shown[max(found.start() - _NEAR, 0) : found.start()])
         if found[0].startswith("\\"):
             said = " ".join(re.sub(r"\\text|[{}]", "", tidied(found[0])).split())
-            yield lead + found.start(), said, _more(before, shown[at:], said)
+            if not denied(before):
+                yield (
+                    lead + found.start(),
+                    f"{_compared(before, shown[at:])} {said}".strip(),
+                    _more(before, shown[at:], said),
+                )
             continue
         number = found[0].rstrip(".")
         at = found.start() + len(number)
@@ -104,7 +109,7 @@ def numbers(text: str, start: int, end: int) -> Iterator[tuple[int, str, str]]:
         # a micro sign is a formula of its own
         behind = re.sub(r"\$\\mu\$", "µ", text[lead + at : lead + at + _NEAR])
         said_so = _said(number, behind)
-        if said_so is None or _DENIED.search(before) or _NEGATED.search(before):
+        if said_so is None or denied(before):
             continue
         if worked is not None and worked["sign"] not in (None, "/") and said_so == number:
             continue  # 4 × 4, and no more
@@ -113,8 +118,24 @@ def numbers(text: str, start: int, end: int) -> Iterator[tuple[int, str, str]]:
 
 
 def denied(before: str) -> bool:
+    """Return whether the last words before a number say that it is not so, or that it is an end of a range."""
+    return any(each.search(_bare(before)) for each in (_DENIED, _NEGATED))
+
+
+def disclaimed(before: str) -> bool:
     """Return whether the last words before a formula say that it is not so."""
     return re.search(r"\b(?:not|never|no longer)(?:\s+(?:true|so|the case))?(?:\s+that)?\s*$", before, re.I) is not None
+
+
+def around(before: str, behind: str, said: str) -> tuple[str, str]:
+    """Return the sign that the words around a number in dollar signs mean, and why it is no claim, "" for none."""
+    plain = _bare(before)
+    return _compared(plain, behind), "It is denied." if denied(plain) else _more(plain, behind, said)
+
+
+def _bare(text: str) -> str:
+    """Return words without what only makes them bold or slanted."""
+    return re.sub(r"\\(?:emph|text\w\w)\s*\{|[{}*_]", " ", text.replace("~", " "))
 
 
 def _more(before: str, behind: str, said: str) -> str:
@@ -134,6 +155,7 @@ def _without_room(number: str) -> str:
 def _signs(text: str) -> str:
     """Return arithmetic of a text as the desk reads it: signs and powers, without rooms between digits."""
     text = re.sub(r"<sup>\s*(.*?)\s*</sup>|\$\^\{?(-?\d+)\}?\$", lambda found: f"^({found[1] or found[2]})", text)
+    text = re.sub(r"\\textsuperscript\{(-?\d+)\}", r"^(\1)", text)
     text = re.sub(r"\$?\\(?:times|cdot)\$?", "×", text)
     text = re.sub(r"[²³⁰¹⁴-⁹⁻]+", lambda found: f"^({found[0].translate(_RAISED)})", text)
     return " ".join(_without_room(text).replace("×", " * ").split())

@@ -109,6 +109,9 @@ def _chain(sides: Sequence[str], signs: Sequence[str], when: tuple[str, ...]) ->
     for each, side in zip(signs, sides[1:], strict=True):
         sign = each if each != "=" else sign
         equation = sign == "="
+        if equation and not sides[0]:
+            yield Statement(side, when)  # about a number: \\approx 2550
+            continue
         said = f"{sides[0]} {sign} {side}".strip()
         yield Statement(said, when, sides[0], side) if equation else Statement(said, when)
 
