@@ -58,7 +58,7 @@ _DENIED = re.compile(
 )
 #: A sentence that denies what follows within a few words: it does not need 4000, it never needs more than 4000.
 _NEGATED = re.compile(
-    r"(?:\b(?:not|never|cannot|neither|nor)|n['’]t)\b(?:\s+(?!(?:unless|until|but|only)\b)[A-Za-z'’]+){0,3}\s*$",
+    r"(?:\b(?:not|never|cannot|neither|nor)|n['’]t)\b(?:\s+(?!(?:unless|until|but|only)\b)[A-Za-z'’<>=]+){0,3}\s*$",
     re.IGNORECASE,
 )
 #: The last words before a number, where they may compare it: fewer than 4000.
@@ -119,7 +119,8 @@ def numbers(text: str, start: int, end: int) -> Iterator[tuple[int, str, str]]:
 
 def denied(before: str) -> bool:
     """Return whether the last words before a number say that it is not so, or that it is an end of a range."""
-    return any(each.search(_bare(before)) for each in (_DENIED, _NEGATED))
+    said = compared(_bare(before))  # not fewer than is at least
+    return any(each.search(said) for each in (_DENIED, _NEGATED))
 
 
 def disclaimed(before: str) -> bool:
