@@ -203,14 +203,20 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
 
 
 def _in_numbers(expr: sp.Expr, setting: Setting, asked: Asked) -> Verdict | None:
-    """Judge a formula some of whose symbols are numbers already."""
+    """Judge a formula some of whose symbols are numbers already; sizes that are equal by chance are told apart."""
     if not setting.values or expr.free_symbols == setting.expr.free_symbols:
         return None
-    value, wanted = value_at(expr, setting.values), setting.value
-    if not (value.is_number and wanted.is_number and value.is_real and wanted.is_real):
-        return None
-    if abs(sp.N(value - wanted, 20)) > CLOSE * abs(sp.N(wanted, 20)):
-        return None
+    used = setting.used
+    alike = [name for name, value in used.items() if value.is_number and list(used.values()).count(value) > 1]
+    # a model has as many heads of keys and values as of queries, or not: that is no chance
+    alike = [name for name in alike if name.name not in ("K", "N_heads")]
+    other = {name: used[name] * (3 + 2 * at) for at, name in enumerate(alike) if name in expr.free_symbols}
+    for values in ({**setting.values, **other}, setting.values):
+        value, wanted = value_at(expr, values), value_at(setting.expr, values)
+        if not (value.is_number and wanted.is_number and value.is_real and wanted.is_real):
+            return None
+        if abs(sp.N(value - wanted, 20)) > CLOSE * abs(sp.N(wanted, 20)):
+            return None
     return Verdict(
         RIGHT, f"With the numbers it is {with_its_unit(wanted, setting)}.", asked, ratio=float(value / wanted)
     )
