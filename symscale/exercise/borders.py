@@ -82,6 +82,32 @@ def _with_ends(interval: Interval) -> Interval:
     return replace(interval, lo_open=False, hi_open=interval.hi == sp.oo)
 
 
+def of_sizes(solution: Solution) -> Solution:
+    """Return an answer for a whole size without what goes without saying: Y >= 1, and a border rounded to inside."""
+    if not solution.unknown.is_Symbol:
+        return solution
+    cases = tuple(replace(case, intervals=tuple(map(_of_sizes, case.intervals))) for case in solution.cases)
+    some = [case for case in cases if case.intervals]
+    if len(cases) == 2 and len(some) == 1 and _of_one_or_more(some[0]):
+        cases = (Case((), some[0].intervals),)
+    return replace(solution, cases=cases)
+
+
+def _of_one_or_more(case: Case) -> bool:
+    """Say whether a case says of its upper border that it is 1 at least, and nothing else."""
+    if len(case.when) != 1 or len(case.intervals) != 1:
+        return False
+    only, hi = case.when[0], case.intervals[0].hi
+    large, small = (only.lhs, only.rhs) if only.op in (">", ">=") else (only.rhs, only.lhs)
+    return hi != sp.oo and small != 0 and same_formula(large / small, hi)
+
+
+def _of_sizes(interval: Interval) -> Interval:
+    lo = interval.lo.args[0] if isinstance(interval.lo, sp.ceiling) else interval.lo
+    hi = interval.hi.args[0] if isinstance(interval.hi, sp.floor) else interval.hi
+    return replace(interval, lo=sp.S.Zero if lo == 1 and hi != sp.oo else lo, hi=hi)
+
+
 def same_answer(first: Solution, second: Solution) -> bool:
     """Say whether two answers are one; numbers as borders may be rounded."""
     near = rounded_alike(first, second)

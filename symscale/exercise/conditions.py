@@ -17,6 +17,7 @@ from symscale.exercise.borders import (
     closed,
     ends_of,
     half_digit,
+    of_sizes,
     put_in,
     rounded_alike,
     same_answer,
@@ -181,7 +182,7 @@ def _against(stated: Sequence[Relation], asked: Asked, exercise: Exercise) -> Ve
         (ours, note, solved(stated, ours.unknown)) for ours, note in _forms(found, exercise, _values(stated, asked))
     ]
     for ours, note, theirs in forms:
-        if _same_there(theirs, ours, asked):
+        if any(_same_there(each, ours, asked) for each in dict.fromkeys((theirs, of_sizes(theirs)))):
             return Verdict(RIGHT, _remarks(stated, note), asked)
     for ours, note, theirs in forms:
         if any(same_answer(theirs, each) and _there_too(theirs, ours, asked) for each in _branches(ours)):
