@@ -79,6 +79,11 @@ def test_a_sample_of_the_library_is_read_back(tmp_path: Path, case: int) -> None
     assert not_right(tmp_path, language, ids()[case::61], steps=steps, style=style) == []
 
 
+def test_a_case_that_the_numbers_are_not_in_is_read_back(tmp_path: Path) -> None:
+    """With a = 0.8 the cases of a > 1 do not apply, and are said with their conditions all the same."""
+    assert not_right(tmp_path, "latex", ["inference/speculation"], steps=False, style=Style()) == []
+
+
 @pytest.mark.verify
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_the_whole_library_is_read_back(tmp_path: Path, case: int) -> None:

@@ -93,6 +93,12 @@ class Exercise:
         """What is asked for."""
         return self.asked[0]
 
+    @property
+    def general(self) -> Exercise:
+        """The exercise without the derivation's numbers, of which any case may be asked."""
+        bare = [replace(each, settings=tuple(one.without_values for one in each.settings)) for each in self.asked]
+        return replace(self, asked=tuple(bare))
+
     def asking(self, asked: Asked) -> Exercise:
         """Return the exercise with something else that it states asked for first."""
         return replace(self, asked=(asked, *(each for each in self.asked if each is not asked)))

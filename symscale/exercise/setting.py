@@ -67,6 +67,11 @@ class Setting:
         """The values of symbols that the formula has."""
         return {name: self.values[name] for name in sorted(self.expr.free_symbols & self.values.keys(), key=BY_NAME)}
 
+    @property
+    def without_values(self) -> Setting:
+        """The setting as a formula alone."""
+        return replace(self, values={})
+
     def of(self, expr: sp.Expr) -> Setting:
         """Return the setting with another formula."""
         return replace(self, expr=expr)

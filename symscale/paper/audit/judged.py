@@ -200,11 +200,16 @@ def _judged(state: Statement, request: Request) -> Verdict:
     verdict = _as_answer(state, one)
     if request.piece == "value" and not verdict.accepted and isinstance(read_answer(state.said, aliases(one)), Number):
         number(request)  # which says what a formula lacks to be one
-    if not verdict.accepted or not when:
+    if not when:
         return verdict
-    wrong, left = unfounded(when, verdict, one)
-    if wrong:
-        return replace(verdict, kind=WRONG, said=wrong)
+    wrong, left = unfounded(when, verdict, one) if verdict.accepted else ("", [])
+    if wrong or not verdict.accepted:
+        # a claim under conditions may be of a case that the derivation's own numbers are not in
+        general = _as_answer(state, one.general)
+        elsewhere, left = unfounded(when, general, one) if general.accepted else ("wrong", left)
+        if elsewhere:
+            return replace(verdict, kind=WRONG, said=wrong) if wrong else verdict
+        verdict = general
     if left:
         return replace(verdict, said=f"{verdict.said} Not judged: {'; '.join(left)}.".strip())
     return verdict
