@@ -94,7 +94,10 @@ def rewritten(asked: Asked, one: Exercise, *, harmless: bool = False) -> Iterato
     if not one.derivation or not asked.settings or one.layer is None:
         return
     own = {(each.expr, each.value) for each in asked.settings}
-    for words, other, kind in (each for each in OTHERS if each[2] or not harmless):
+    # where nothing is sent a condition is the same whatever overlaps
+    silent = asked.crossover is not None and not any(each.transfers for each in one.layer.costs.values())
+    others = [each for each in OTHERS if not (silent and each[1].overlap)]
+    for words, other, kind in (each for each in others if each[2] or not harmless):
         terms = replace(one.terms, overlap=other.overlap, dtype=other.dtype or one.terms.dtype)
         try:
             again = next((each for each in exercise(one.id, terms=terms).asked if each.what == asked.what), None)
