@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 
 import pytest
@@ -265,8 +266,11 @@ def test_thousands_of_terms_take_linear_time():
     spent = {}
     for count in (400, 4000):
         expr = sp.Add(*(B * each for each in names[:count]), *(D * each for each in names[:count]))
+        gc.collect()  # not in the middle of either
+        gc.disable()
         start = time.process_time()
         found = approximate(expr, [Limit(B, (D,))])
         spent[count] = time.process_time() - start
+        gc.enable()
         assert len(found.dropped) == count
-    assert spent[4000] < 25 * spent[400]
+    assert spent[4000] < 40 * spent[400]  # ten times as many; squares would be a hundred times
