@@ -363,7 +363,7 @@ def _by_threshold(
     shorter = [one for each in settings if along and (one := leading(theirs, each, asked)) is not None]
     if shorter and shorter[0].accepted:
         return shorter[0]
-    fits, general = is_formula(theirs), [replace(each, values={}) for each in settings]
+    fits, general = is_formula(theirs), [each.without_values for each in settings]
     known = [one for each in general for one in search(each, fits, 2, besides=TOGETHER)]
     if not any(each.harmless for each in known):
         known += on_other_terms(asked, exercise, fits)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import sympy as sp
 
@@ -185,7 +184,7 @@ def formula(answer: Formula, exercise: Exercise) -> Verdict:
         found
         for setting in targets[:MOST_FORMS]
         for each in written
-        for found in search(replace(setting, values={}, parts={}), is_formula(each), 2, besides=TOGETHER)
+        for found in search(setting.without_values, is_formula(each), 2, besides=TOGETHER)
     ]
     if not any(each.harmless for each in known):
         known += [one for each in written for one in on_other_terms(asked, exercise, is_formula(each))]

@@ -70,7 +70,7 @@ class Setting:
     @property
     def without_values(self) -> Setting:
         """The setting as a formula alone."""
-        return replace(self, values={})
+        return replace(self, values={}, parts={})
 
     def of(self, expr: sp.Expr) -> Setting:
         """Return the setting with another formula."""

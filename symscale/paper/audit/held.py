@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from symscale.derivation.crossover import bounds
 from symscale.derivation.registry import blackboard
 from symscale.errors import SymscaleError
+from symscale.exercise.borders import CLOSED
 from symscale.exercise.conditions import alike
 from symscale.exercise.exercise import Asked, Exercise
 from symscale.exercise.names import aliases
@@ -15,7 +16,7 @@ from symscale.notation.formula import parse_limits, parse_relation
 from symscale.notation.text import relation_text, to_text
 from symscale.solve.relation import MIRROR, Relation
 
-_CLOSED = {">": ">=", "<": "<=", "=": "=="}
+_CLOSED = {**CLOSED, "=": "=="}
 
 
 def unfounded(when: Sequence[str], verdict: Verdict, exercise: Exercise) -> tuple[str, list[str]]:
