@@ -13,6 +13,7 @@ from symscale.errors import SettingsError, SymscaleError
 from symscale.machine import machine, machines
 from symscale.machine.model import did_you_mean
 from symscale.notation.formula import parse_formula
+from symscale.textfile import read_text
 from symscale.vocabulary import TABLE
 
 
@@ -60,7 +61,7 @@ def _known(name: str, sources: tuple[Path, ...], places: tuple[Path, ...]) -> bo
 
 @lru_cache(maxsize=256)
 def _words(file: Path) -> frozenset[str]:
-    text = file.read_text(encoding="utf-8")
+    text = read_text(file)
     return frozenset([*re.findall(r"\w+", text), *re.findall(r"[^\W_]+", text)])
 
 
